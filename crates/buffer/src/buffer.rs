@@ -10,12 +10,12 @@
 //! A caller writes pages in this way:
 //!
 //! ```
-//! use destage_base::Lpn;
-//! use destage_buffer::{Buffer, BufferConfig, Outlet, find, view::NoDevice};
+//! use destage_base::{Lpn, parameter::Values};
+//! use destage_buffer::{Buffer, BufferConfig, Outlet, SchemeConfig, find, view::NoDevice};
 //!
-//! let config = BufferConfig::new(2, 4);
-//! let scheme = find("lru").expect("lru is a scheme").build_default(&config);
-//! let mut buffer = Buffer::new(config, scheme);
+//! let lru = find("lru").expect("lru is a scheme");
+//! let scheme = (lru.build)(&SchemeConfig::new(2, 4, &Values::defaults(lru.parameters)));
+//! let mut buffer = Buffer::new(BufferConfig::new(2, 4), scheme);
 //! let mut destaged = Vec::new();
 //! for page in [1, 2, 1, 3] {
 //!     buffer.begin_request(1);
@@ -540,14 +540,6 @@ impl Buffer {
             held.filter(|page| self.find(*page).is_some())
                 .for_each(emit);
         }
-    }
-
-    /// Whether `page` is resident: dirty, clean or being written back, but not leaving.
-    #[must_use]
-    pub fn is_resident(&self, page: Lpn) -> bool {
-        self.resident
-            .newest(page)
-            .is_some_and(|(_, state)| state != State::Leaving)
     }
 
     /// Whether the newest copy of `page` in RAM is resident, dirty, and not being programmed.

@@ -50,9 +50,6 @@ impl<'a, F: FnMut(&Destage)> Outlet<'a, F> {
     }
 
     /// Writes `page`, as [`Buffer::write`] does. Returns whether the page was resident.
-    ///
-    /// If [`Buffer::write`] panics.
-    /// In the cases in which [`Buffer::write`] panics.
     pub fn write(&mut self, page: Lpn, now: Ticks) -> bool {
         let Ok(was_resident) = Buffer::write(self, page, now);
         was_resident

@@ -9,7 +9,6 @@ use alloc::boxed::Box;
 use destage_base::Lpn;
 use destage_base::parameter::{Parameter, Values};
 
-use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
 use crate::schemes::bound::{belady, infinite};
@@ -34,12 +33,27 @@ pub struct SchemeConfig<'a> {
     /// The number of dies of the device. Dies work independently of one another, and pages are striped over them.
     pub dies: u32,
     /// All future page writes in order, each as its page. Only schemes that need to know future writes use this list
-    /// ([`SchemeRow::needs_future`]).
+    /// ([`Sees::Future`]).
     pub future: Option<&'a [Lpn]>,
     /// The seed of every random choice that the scheme makes.
     pub seed: u64,
     /// A value for each parameter of the row. Values of other parameters may also be present.
     pub values: &'a Values,
+}
+
+impl<'a> SchemeConfig<'a> {
+    /// Arguments for a device with one die and without knowledge of future writes. The seed is 1.
+    #[must_use]
+    pub fn new(capacity_pages: u32, cluster_pages: u32, values: &'a Values) -> Self {
+        Self {
+            capacity_pages,
+            cluster_pages,
+            dies: 1,
+            future: None,
+            seed: 1,
+            values,
+        }
+    }
 }
 
 /// The information that the decisions of a scheme may depend on, in addition to the order of requests.
@@ -51,6 +65,12 @@ pub enum Sees {
     Time,
     /// The lengths of the queues of the dies, or the operations that the dies are executing.
     Queues,
+    /// All future writes: [`SchemeConfig::future`]. If the list is missing, `build` panics. A caller that does not know
+    /// all future writes therefore has to refuse the scheme.
+    Future,
+    /// The numbers of pages, if the number of a page selects the lines in which the page may be. Pages with other numbers
+    /// would then take the place of one another.
+    Numbers,
 }
 
 /// The function that builds a scheme. It may capture values if its row is created at run time.
@@ -70,9 +90,6 @@ pub struct SchemeRow {
     pub reconstructed: bool,
     /// The scheme's own parameters. Their names omit the prefix `buffer.`.
     pub parameters: &'static [Parameter],
-    /// Whether the scheme needs [`SchemeConfig::future`]. If it is missing, `build` panics. A caller that does not
-    /// know all future writes therefore has to refuse the scheme.
-    pub needs_future: bool,
     /// The information that the scheme's decisions depend on, in addition to the order of requests.
     pub sees: &'static [Sees],
     /// Builds the scheme.
@@ -92,28 +109,32 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
+    /// A row without names and texts, from which other rows are built. Its scheme has no parameters, and decides by
+    /// nothing but the order of requests.
+    #[must_use]
+    pub const fn of(build: &'static Build) -> Self {
+        Self {
+            name: "",
+            family: "",
+            about: "",
+            source: "",
+            reconstructed: false,
+            parameters: &[],
+            sees: &[],
+            build,
+        }
+    }
+
+    /// Whether the scheme needs to know all future writes.
+    #[must_use]
+    pub fn needs_future(&self) -> bool {
+        self.sees.contains(&Sees::Future)
+    }
+
     /// Whether this row is a bound. A bound is not a scheme that a device could implement.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.family == BOUND
-    }
-
-    /// Builds the scheme with the default values of its parameters, for a buffer with the configuration `config` over
-    /// one die.
-    ///
-    /// # Panics
-    /// If the scheme needs to know future writes.
-    #[must_use]
-    pub fn build_default(&self, config: &BufferConfig) -> Box<dyn Scheme> {
-        let values = Values::defaults(self.parameters);
-        (self.build)(&SchemeConfig {
-            capacity_pages: config.capacity_pages,
-            cluster_pages: config.cluster_pages,
-            dies: 1,
-            future: None,
-            seed: 1,
-            values: &values,
-        })
     }
 }
 

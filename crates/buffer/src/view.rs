@@ -8,15 +8,11 @@ use destage_base::Lpn;
 /// which nothing is known. A scheme queries only the properties that its paper's rule needs; most schemes query
 /// nothing.
 pub trait View {
-    /// The number of dies of the device, at least 1. Dies work independently of one another.
-    fn dies(&self) -> u32 {
-        1
-    }
     /// The number of pages that the device offers. Schemes write no page beyond the last one.
     fn pages(&self) -> u64 {
         u64::MAX
     }
-    /// The die on which a write of `page` will be programmed, in `0 .. dies()`.
+    /// The die on which a write of `page` will be programmed, below [`SchemeConfig::dies`](crate::SchemeConfig::dies).
     fn die_of(&self, page: Lpn) -> u32 {
         let _ = page;
         0

@@ -33,12 +33,9 @@ fn a_huge_buffer_with_few_pages_takes_little_memory() {
                 ..BufferConfig::from_parameters(CAPACITY, 64, &Common::from_values(&values))
             };
             let scheme = (row.build)(&SchemeConfig {
-                capacity_pages: CAPACITY,
-                cluster_pages: config.cluster_pages,
                 dies: 8,
-                future: row.needs_future.then_some(&pages),
-                seed: 1,
-                values: &values,
+                future: row.needs_future().then_some(&pages),
+                ..SchemeConfig::new(CAPACITY, config.cluster_pages, &values)
             });
             let mut buffer = Buffer::new(config, scheme);
             if !buffer.keeps_pages() {

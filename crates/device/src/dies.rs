@@ -525,7 +525,6 @@ impl Dies {
             return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.rules.background;
-        self.operations.set_die(die);
         if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
@@ -623,7 +622,7 @@ impl Dies {
         if self.rules.handover == Handover::Never {
             return Token::of_die(die);
         }
-        let place = self.under_way.insert_made(|| UnderWay::InService(die));
+        let place = self.under_way.insert(|| UnderWay::InService(die));
         self.dies[die as usize].in_table = place;
         Token::of_table(place)
     }
@@ -825,10 +824,7 @@ impl Dies {
         for operation in lists.trims_before() {
             self.ftl.trim(operation.page(), &mut self.operations)?;
         }
-        let Some(layer) = self.ftl.batched() else {
-            unreachable!("a layer with parallel units serves batches");
-        };
-        let taken = layer.serve(
+        let taken = self.ftl.serve(
             die,
             &lists.read_pages,
             &lists.write_pages,
@@ -847,7 +843,7 @@ impl Dies {
             let part = UnderWay::Part(die, position as u16);
             self.batches
                 .tokens
-                .push(Token::of_table(self.under_way.insert(part)));
+                .push(Token::of_table(self.under_way.insert(|| part)));
         }
         driver.serve_batch(
             die,
@@ -871,9 +867,6 @@ fn load(die: &Die) -> u32 {
 }
 
 impl View for Dies {
-    fn dies(&self) -> u32 {
-        self.dies.len() as u32
-    }
     fn pages(&self) -> u64 {
         self.ftl.pages()
     }

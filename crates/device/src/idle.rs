@@ -108,7 +108,7 @@ impl Idle {
             let group = &mut self.groups[number as usize];
             group.outstanding -= 1;
             if group.outstanding == 0 {
-                wake(self.alarms.insert(IdleTime {
+                wake(self.alarms.insert(|| IdleTime {
                     group: number,
                     arrivals: group.arrivals,
                 }));

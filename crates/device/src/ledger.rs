@@ -344,12 +344,6 @@ impl Ledger {
         }
     }
 
-    /// The caller reports that request `token` is answered with an error. The answer promises nothing, but the
-    /// changes of the request may be there.
-    pub fn fail(&mut self, token: u32) {
-        self.open.remove(&token);
-    }
-
     /// Compares `bytes`, the contents of `page` after a mount, with the ledger. Returns the sectors that hold a wrong
     /// version, by their numbers on the device, each with the reason. If a fault of a bad drive has destroyed
     /// contents of the page, `lost` is this fault.

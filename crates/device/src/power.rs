@@ -262,7 +262,6 @@ impl Dumping<'_> {
             let Some((Ppn(at), purpose)) = self.open[die as usize].take() else {
                 continue;
             };
-            operations.set_die(die);
             for page in 1..units.left_from(Ppn(at)) {
                 operations.push_filler(Ppn(at + page), || purpose);
             }
@@ -279,10 +278,9 @@ impl Dumping<'_> {
     fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
         let medium = self.payload.medium_mut();
         medium.forget_places();
-        let scan = take_over(ftl, medium)?;
+        let scan = take_over(ftl, medium);
         let mut operations = Operations::detailed();
         for die in 0..scan.dies.len() as u32 {
-            operations.set_die(die);
             let mut steps = Steps::of(die, self.payload.medium_mut());
             while steps.next(ftl, &mut operations)? {
                 if !self.pay(die, &operations) {
@@ -310,10 +308,8 @@ impl Dumping<'_> {
         let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);
         let die = ftl.place(page, &load);
         let mut operations = Operations::detailed();
-        operations.set_die(die);
         for _ in 0..self.most_collections {
             let at = ftl.collects_at(die);
-            operations.set_die(at);
             match ftl.collect_garbage(at, now, &mut operations) {
                 Ok(true) => {}
                 Ok(false) => break,
@@ -327,7 +323,6 @@ impl Dumping<'_> {
             // The collection has completed all incomplete units of the die before its erases.
             self.open[at as usize] = None;
         }
-        operations.set_die(die);
         if ftl.write(PageWrite::host(page), &mut operations).is_err()
             || !self.pay_page(die, &operations)
         {

@@ -33,9 +33,9 @@ impl<T> Slab<T> {
     }
 
     /// Stores a value made by `make` in a free place, and returns the place. The value is constructed in the place,
-    /// so that it need not be moved. If no place is free, a place with another value made by `make` is added before.
+    /// so that it need not be moved. `make` must have no side effects: it is called twice if no place is free.
     #[inline(always)]
-    pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
+    pub fn insert(&mut self, make: impl Fn() -> T) -> u32 {
         if self.free.is_empty() {
             self.free.push(self.places.len() as u32);
             self.places.push((false, make()));
@@ -46,21 +46,6 @@ impl<T> Slab<T> {
                 id
             }
             None => unreachable!("a place was made"),
-        }
-    }
-
-    /// Puts `value` into a free place, and returns the place.
-    #[inline]
-    pub fn insert(&mut self, value: T) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.places[id as usize] = (true, value);
-                id
-            }
-            None => {
-                self.places.push((true, value));
-                self.places.len() as u32 - 1
-            }
         }
     }
 
@@ -80,16 +65,6 @@ impl<T> Slab<T> {
     pub fn free(&mut self, id: u32) {
         self.places[id as usize].0 = false;
         self.free.push(id);
-    }
-
-    /// Frees place `id` if it is in use. Returns whether the place was in use.
-    #[inline]
-    pub fn release(&mut self, id: u32) -> bool {
-        let used = self.places.get(id as usize).is_some_and(|place| place.0);
-        if used {
-            self.free(id);
-        }
-        used
     }
 
     /// The values in use, in the order of their places.

@@ -7,18 +7,16 @@
 //!
 //! Simulation cost: a few machine words of bit masks for each page write and each rewrite.
 
-use alloc::boxed::Box;
-
 use destage_base::archived;
 use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
+use super::blocks::striped::{self, Die};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::array::BlockSlot;
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
     /// The parameters of `block`.
@@ -35,22 +33,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "block",
     about: "Block mapping: each page has its own offset in one block; a rewrite of a page moves the rest of its block.",
     source: "As summarised in BPLRU (FAST 2008).",
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let spare = parameters.spare_blocks;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
-        let make = |number| Ok(Block::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, None, spare, Block::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// An open rewrite: pages with higher offsets than its last page may still join it.
@@ -75,23 +65,18 @@ struct Block {
     data: DataBlocks,
     open: Option<Rewrite>,
     batch: bool,
-    die: u32,
-    dies: u32,
 }
 
-archived!(Block { blocks, data, open } fixed { batch, die, dies });
+archived!(Block { blocks, data, open } fixed { batch });
 
 impl Block {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
-        let full = if config.filled { logical } else { 0 };
         let levelling = parameters.levelling.rule();
         Self {
-            blocks: Blocks::new(config, full, levelling, parameters.in_order),
+            blocks: Blocks::new(config, number, logical, levelling, parameters.in_order),
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             open: None,
             batch: parameters.batch,
-            die: number,
-            dies: config.geometry.dies,
         }
     }
 
@@ -158,16 +143,13 @@ impl Block {
         let pages = self.blocks.pages();
         self.copy(&mut open, pages, operations);
         self.blocks.erase(open.from, 0, Cause::Copy, operations);
-        operations.push_merge(Merge {
-            block: u64::from(open.block) * u64::from(self.dies) + u64::from(self.die),
-            kind: match open.copies {
-                0 => MergeKind::Switch,
-                _ => MergeKind::Full,
-            },
-            cause: MergeCause::OwnLog,
-            copies: open.copies,
-            erases: 1,
-        });
+        let Rewrite { block, copies, .. } = open;
+        let kind = match copies {
+            0 => MergeKind::Switch,
+            _ => MergeKind::Full,
+        };
+        self.blocks
+            .emit_merge(block, kind, MergeCause::OwnLog, copies, 1, operations);
         self.data.level_wear(&mut self.blocks, |_| true, operations);
     }
 }
@@ -193,29 +175,22 @@ impl Die for Block {
             }
             self.finish(open, operations);
         }
-        let place = match self.data.get(page.block) {
-            Some(data) if !self.blocks.nand.is_programmable(data, page.offset) => {
-                let to = self.blocks.allocate(page.block, operations)?;
-                self.data.put(page.block, to);
-                let open = Rewrite {
-                    block: page.block,
-                    from: data,
-                    next: 0,
-                    copies: 0,
-                };
-                self.write_behind(open, page, cause, operations);
-                return Ok(());
-            }
-            Some(data) => data,
-            None => {
-                let data = self.blocks.allocate(page.block, operations)?;
-                self.data.put(page.block, data);
-                data
-            }
-        };
-        let purpose = Purpose::owned(Role::Data, page.block);
-        self.blocks
-            .program(place, page.offset, purpose, cause, operations);
+        let (block, blocks) = (page.block, &mut self.blocks);
+        let data = self.data.get_or_new(block, blocks, operations)?;
+        if !blocks.nand.is_programmable(data, page.offset) {
+            let to = blocks.allocate(block, operations)?;
+            self.data.put(block, to);
+            let open = Rewrite {
+                block,
+                from: data,
+                next: 0,
+                copies: 0,
+            };
+            self.write_behind(open, page, cause, operations);
+            return Ok(());
+        }
+        let purpose = Purpose::owned(Role::Data, block);
+        blocks.program(data, page.offset, purpose, cause, operations);
         self.data.set_newest(page.block, page.offset);
         Ok(())
     }
@@ -243,8 +218,7 @@ impl Die for Block {
     }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.data.adopt(logical, block, offsets);
+        self.data.adopt(logical, block, pages);
     }
 
     fn blocks(&self) -> &Blocks {

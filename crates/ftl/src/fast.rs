@@ -7,18 +7,15 @@
 //! after the other. When all random log blocks are full, the layer merges every logical block that has pages in
 //! the oldest one. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
 
-use alloc::boxed::Box;
-
 use destage_base::archived;
 use destage_base::{choices, parameters};
 
+use super::blocks::LogicalPage;
 use super::blocks::data::Copies;
-use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::logged::{Logged, left_to_store};
 use super::blocks::parameters::{self as shared, FirstWrite, Logs};
-use super::blocks::striped::{Die, Striped};
-use super::blocks::{Blocks, LogicalPage};
+use super::blocks::striped::{self, Die};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
-use destage_nand::array::BlockSlot;
 use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
@@ -52,22 +49,15 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "fast",
     about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Fast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Fast::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// The number of the sequential log block; the random log blocks have higher numbers.
@@ -137,7 +127,7 @@ impl Fast {
         let incoming = Some((page.offset, cause));
         let (copies, erases) = self.store.rewrite(page.block, incoming, operations)?;
         self.store.discard(SEQUENTIAL, operations);
-        self.store.emit_merge(
+        self.store.blocks.emit_merge(
             page.block,
             MergeKind::Full,
             MergeCause::OwnLog,
@@ -172,11 +162,7 @@ impl Fast {
 }
 
 impl Die for Fast {
-    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
-
-    fn read(&self, page: LogicalPage, operations: &mut Operations) {
-        self.store.read(page, operations);
-    }
+    left_to_store!();
 
     fn write(
         &mut self,
@@ -217,37 +203,15 @@ impl Die for Fast {
         self.store.release_empty(page.block);
     }
 
-    fn is_written(&self, page: LogicalPage) -> bool {
-        self.store.is_written(page)
-    }
-
-    fn may_hold(&self, block: u32) -> bool {
-        self.store.may_hold(block)
-    }
-
     const TAKES_UNITS: bool = true;
 
     fn follow_units(&mut self) {
         self.store.follow_units();
     }
 
-    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.store.data.adopt(logical, block, offsets);
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.store.blocks
-    }
-
-    fn blocks_mut(&mut self) -> &mut Blocks {
-        &mut self.store.blocks
-    }
-
     /// 4 bytes for each logical block and each page of a random log block, and 8 for the sequential log block.
     fn map_bytes(&self) -> u64 {
-        let random = u64::from(self.store.log.len() - 1);
-        self.store.data_map_bytes() + 4 * random * u64::from(self.store.blocks.pages()) + 8
+        self.store.map_bytes(self.store.log.len() - 1) + 8
     }
 
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {

@@ -18,7 +18,6 @@ use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::upon_pages::left_to_pages;
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::MountError;
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::operation::Operations;
@@ -43,13 +42,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "hat",
     about: "Page mapping with the map in a fast memory of its own, which is used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -60,6 +53,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             update: from_units(own.hat_update_us, TICKS_PER_US),
         }))
     },
+    ..FtlRow::BLANK
 };
 
 /// The device. See the [module](self).

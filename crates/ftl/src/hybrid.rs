@@ -8,7 +8,6 @@
 //!
 //! Simulation cost: a few machine words for each page write; one step for each page of the block for a rewrite.
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -19,11 +18,11 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
+use super::blocks::striped::{self, Die};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::array::BlockSlot;
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
     /// The parameters of `hybrid`.
@@ -39,22 +38,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "hybrid",
     about: "Block mapping with pages in any slot of their block: they are written in order of arrival, and compacted when the block is full.",
     source: "As summarised in BPLRU (FAST 2008).",
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let spare = parameters.spare_blocks;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
-        let make = |number| Ok(Hybrid::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, None, spare, Hybrid::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// The slot of a page without contents.
@@ -104,29 +95,24 @@ struct Hybrid {
     /// For each offset, whether the page was written to the new block of the open rewrite.
     moved: Vec<bool>,
     batch: bool,
-    die: u32,
-    dies: u32,
 }
 
-archived!(Hybrid { blocks, data, slots, open, moved } fixed { batch, die, dies });
+archived!(Hybrid { blocks, data, slots, open, moved } fixed { batch });
 
 impl Hybrid {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
-        let full = if config.filled { logical } else { 0 };
         let pages = config.geometry.data_pages();
         let slots = InitialSlots {
             pages,
             filled: config.filled,
         };
         Self {
-            blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
+            blocks: Blocks::new(config, number, logical, parameters.levelling.rule(), true),
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             slots: LazyTable::new(logical as usize * pages as usize, slots),
             open: None,
             moved: vec![false; pages as usize],
             batch: parameters.batch,
-            die: number,
-            dies: config.geometry.dies,
         }
     }
 
@@ -236,16 +222,12 @@ impl Hybrid {
         }
         self.moved.fill(false);
         self.blocks.erase(from, 0, Cause::Copy, operations);
-        operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
-            kind: match open.left {
-                0 => MergeKind::Switch,
-                _ => MergeKind::Full,
-            },
-            cause: MergeCause::OwnLog,
-            copies: open.left,
-            erases: 1,
-        });
+        let kind = match open.left {
+            0 => MergeKind::Switch,
+            _ => MergeKind::Full,
+        };
+        self.blocks
+            .emit_merge(block, kind, MergeCause::OwnLog, open.left, 1, operations);
         self.data.level_wear(&mut self.blocks, |_| true, operations);
     }
 }
@@ -279,14 +261,8 @@ impl Die for Hybrid {
             }
             self.finish(operations);
         }
-        let data = match self.data.get(page.block) {
-            Some(data) => data,
-            None => {
-                let data = self.blocks.allocate(page.block, operations)?;
-                self.data.put(page.block, data);
-                data
-            }
-        };
+        let blocks = &mut self.blocks;
+        let data = self.data.get_or_new(page.block, blocks, operations)?;
         if self.blocks.programmed(data) < self.blocks.pages() {
             self.append(data, page, cause, operations);
             return Ok(());
@@ -334,9 +310,9 @@ impl Die for Hybrid {
     const KEEPS_OFFSETS: bool = false;
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let slots = pages.iter().map(|(_, slot)| *slot);
-        self.data.adopt(logical, block, slots);
+        self.data.put(logical, block);
         for (offset, slot) in pages {
+            self.data.set_newest(logical, *slot);
             let index = self.index(LogicalPage {
                 block: logical,
                 offset: *offset,

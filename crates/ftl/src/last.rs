@@ -6,22 +6,20 @@
 //! blocks, the one that needs the fewest merges is reclaimed. (Lee et al., ACM SIGOPS Operating Systems Review
 //! 42(6), 2008.)
 
-use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
+use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
 
-use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::logged::{Logged, left_to_store};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
-use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::blocks::striped::{self, Die};
+use super::blocks::{AllNone, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
-use crate::list::List;
-use destage_nand::array::BlockSlot;
 use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
@@ -48,22 +46,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "last",
     about: "Block mapping with log blocks by locality: for long writes, for pages that are soon rewritten, and for other pages.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Last::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Last::new)
     },
+    ..FtlRow::BLANK
 };
 
 #[derive(Clone)]
@@ -81,7 +71,7 @@ struct Sequential {
     /// Logical block -> its log block.
     log_of: LazyTable<AllNone>,
     /// The log blocks in use; the one that was bound first is in front.
-    order: List,
+    order: List<u32>,
     unused: Vec<u32>,
 }
 
@@ -112,7 +102,7 @@ impl Sequential {
 #[derive(Clone)]
 struct Random {
     /// The log blocks in use; the one that was opened first is in front.
-    order: List,
+    order: List<u32>,
     unused: Vec<u32>,
     /// By the number of the log block, whether it is for hot pages.
     is_hot: Vec<bool>,
@@ -292,11 +282,7 @@ impl Last {
 }
 
 impl Die for Last {
-    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
-
-    fn read(&self, page: LogicalPage, operations: &mut Operations) {
-        self.store.read(page, operations);
-    }
+    left_to_store!();
 
     fn write(
         &mut self,
@@ -341,31 +327,9 @@ impl Die for Last {
         self.store.release_empty(page.block);
     }
 
-    fn is_written(&self, page: LogicalPage) -> bool {
-        self.store.is_written(page)
-    }
-
-    fn may_hold(&self, block: u32) -> bool {
-        self.store.may_hold(block)
-    }
-
-    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.store.data.adopt(logical, block, offsets);
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.store.blocks
-    }
-
-    fn blocks_mut(&mut self) -> &mut Blocks {
-        &mut self.store.blocks
-    }
-
     /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
-        let logs = u64::from(self.store.log.len());
-        self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
+        self.store.map_bytes(self.store.log.len())
     }
 
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {

@@ -18,7 +18,6 @@ use destage_base::archive::Archived;
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
 
-use crate::mount::MountError;
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::batch::Batch;
 use destage_nand::found::{Place, Scan};
@@ -36,7 +35,6 @@ mod filling;
 mod hat;
 mod hybrid;
 mod last;
-mod list;
 pub mod mount;
 mod no_space;
 mod none;
@@ -58,7 +56,7 @@ pub use no_space::{NoSpace, Shortage};
 pub struct Properties {
     /// Garbage is also collected on a die at which no operation waits. Default: false.
     pub collects_in_background: bool,
-    /// Groups of planes of a die that work in parallel. If there is more than one group, [`Ftl::batched`] serves
+    /// Groups of planes of a die that work in parallel. If there is more than one group, [`Ftl::serve`] serves
     /// several page operations together. Default: 1.
     pub parallel_units: u32,
     /// The layer merges blocks, so that a run in which no merge happens reports 0 merges. Default: false.
@@ -289,14 +287,8 @@ pub trait Ftl: Send + Copied + Archived {
     }
 
     /// Takes over the contents that `scan` has found; the layer was just built without contents. `take` receives,
-    /// for each logical page, the copy that the layer uses. Default: unsupported.
-    ///
-    /// # Errors
-    /// [`MountError::Unsupported`] if the layer cannot be mounted.
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
-        let _ = (scan, take);
-        Err(MountError::Unsupported)
-    }
+    /// for each logical page, the copy that the layer uses.
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place));
 
     /// Does one step of the repairs on `die` that follow [`Ftl::mount`], and returns whether there was one. The
     /// layer serves no request before the last repair is done. Default: there are no repairs.
@@ -308,9 +300,22 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// This layer as a [`Batched`] layer; `None` if its dies have no [parallel units](Properties::parallel_units).
-    fn batched(&mut self) -> Option<&mut dyn Batched> {
-        None
+    /// Serves reads and writes of one die together; each write has its cause. Returns how many of the writes were
+    /// accepted. The others have to wait until garbage has been collected. A page occurs at most once in each
+    /// list. Only called if the dies have several [parallel units](Properties::parallel_units).
+    ///
+    /// # Errors
+    /// [`NoSpace`] if there is no room even for the first write.
+    fn serve(
+        &mut self,
+        die: u32,
+        reads: &[Lpn],
+        writes: &[(Lpn, Cause)],
+        batch: &mut Batch,
+        operations: &mut Operations,
+    ) -> Result<usize, NoSpace> {
+        let _ = (die, reads, writes, batch, operations);
+        unreachable!("a layer with parallel units serves batches")
     }
 
     /// Erase counts over all blocks.
@@ -338,24 +343,6 @@ pub trait Ftl: Send + Copied + Archived {
 
     /// RAM that the mapping tables would occupy in a device, in bytes.
     fn map_bytes(&self) -> u64;
-}
-
-/// A layer whose dies serve several page operations together.
-pub trait Batched {
-    /// Serves reads and writes of one die together; each write has its cause. Returns how many of the writes were
-    /// accepted. The others have to wait until garbage has been collected. A page occurs at most once in each
-    /// list.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if there is no room even for the first write.
-    fn serve(
-        &mut self,
-        die: u32,
-        reads: &[Lpn],
-        writes: &[(Lpn, Cause)],
-        batch: &mut Batch,
-        operations: &mut Operations,
-    ) -> Result<usize, NoSpace>;
 }
 
 /// The arguments for building an FTL.
@@ -410,8 +397,6 @@ pub struct FtlRow {
     /// The layer decides for each block whether its cells hold all their bits or only one; the time of an
     /// operation depends on this choice.
     pub has_cell_modes: bool,
-    /// The layer can rebuild its state from flash after a loss of power.
-    pub can_be_mounted: bool,
     /// The layer works with program units of several pages: it fills the pages of a block in order, or programs
     /// skipped pages without content; see [`Properties::open_blocks`].
     pub fills_blocks_in_turn: bool,
@@ -425,6 +410,23 @@ pub struct FtlRow {
     pub parameters: &'static [Parameter],
     /// Builds the layer.
     pub build: fn(&FtlConfig<'_>) -> Built,
+}
+
+impl FtlRow {
+    /// The entries that most layers share. Each row has its own texts and its own `build`.
+    const BLANK: Self = Self {
+        name: "",
+        about: "",
+        source: "",
+        has_flash: true,
+        has_cell_modes: false,
+        fills_blocks_in_turn: false,
+        groups_planes: false,
+        places_writes: false,
+        has_merges: false,
+        parameters: &[],
+        build: |_| unreachable!("each row builds its own layer"),
+    };
 }
 
 /// All translation layers. `FTLS` is a static, because a constant would be compiled again in every crate that

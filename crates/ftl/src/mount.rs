@@ -16,8 +16,6 @@ use crate::{Ftl, NoSpace, Shortage};
 /// Why a mount has failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MountError {
-    /// The layer cannot be mounted.
-    Unsupported,
     /// The layer has too few free blocks for its repairs.
     Full(NoSpace),
     /// The layer emitted an operation that flash cannot do, which is a bug in the layer.
@@ -39,15 +37,12 @@ pub struct MountReport {
 
 /// Builds the state of `ftl`, which was just built without contents, from the contents of `medium`, on which no
 /// operation is in service. The caller then has to run the repair [`Steps`], as [`mount`] does.
-///
-/// # Errors
-/// If the layer cannot be mounted.
-pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountError> {
+pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Scan {
     let scan = medium.scan();
     medium.expect_places(&scan);
-    ftl.mount(&scan, &mut |place| medium.settle(&place))?;
+    ftl.mount(&scan, &mut |place| medium.settle(&place));
     medium.make_found_last();
-    Ok(scan)
+    scan
 }
 
 /// The repair steps of one die. The number of steps is limited. A layer that exceeds the limit has too few free
@@ -96,14 +91,14 @@ impl Steps {
 /// is called for each repair step, with the die, while the step is in service.
 ///
 /// # Errors
-/// If the layer cannot be mounted, has too few free blocks, or emitted an operation that flash refuses.
+/// If the layer has too few free blocks, or emitted an operation that flash refuses.
 pub fn mount(
     ftl: &mut dyn Ftl,
     medium: &mut Medium,
     timing: &Timing,
     watch: &mut dyn FnMut(&Medium, u32),
 ) -> Result<MountReport, MountError> {
-    let scan = take_over(ftl, medium)?;
+    let scan = take_over(ftl, medium);
     let reads = scan.reads();
     let mut report = MountReport {
         time: reads * (timing.read + timing.sector_transfer),
@@ -117,7 +112,6 @@ pub fn mount(
     drop(scan);
     for die in 0..dies {
         let mut time = 0;
-        operations.set_die(die);
         let mut steps = Steps::of(die, medium);
         while steps.next(ftl, &mut operations)? {
             medium

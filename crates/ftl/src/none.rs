@@ -10,6 +10,7 @@ use destage_base::{Lpn, Ticks};
 
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::Wear;
+use destage_nand::found::{Place, Scan};
 use destage_nand::operation::Operations;
 
 /// The registry row.
@@ -18,18 +19,12 @@ pub const ROW: FtlRow = FtlRow {
     about: "No flash: destages are counted and complete at once, as in a cache simulator.",
     source: "Ours, for buffer-only studies.",
     has_flash: false,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
-    has_merges: false,
-    parameters: &[],
     build: |config| {
         Ok(alloc::boxed::Box::new(NoFlash {
             dies: config.geometry.dies,
         }))
     },
+    ..FtlRow::BLANK
 };
 
 #[derive(Clone)]
@@ -70,6 +65,7 @@ impl Ftl for NoFlash {
         true
     }
     fn mapped(&self, _: Range<u64>, _: &mut dyn FnMut(Lpn)) {}
+    fn mount(&mut self, _: &Scan, _: &mut dyn FnMut(Place)) {}
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
     }

@@ -11,7 +11,6 @@
 //! Simulation cost: for each page, one step per block of the chain; for each fold, a few machine words per block
 //! of the chain.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,12 +23,12 @@ use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
+use super::blocks::striped::{self, Die};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::array::BlockSlot;
 use destage_nand::masks::{First, Masks};
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 parameters! {
     /// The parameters of `replacement`.
@@ -48,22 +47,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "replacement",
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
     source: "As summarised in BPLRU (FAST 2008).",
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Replacement::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Replacement::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// A replacement block.
@@ -102,17 +93,24 @@ struct Replacement {
     chains: BTreeSet<(Reverse<u32>, u64, u32)>,
     begun: u64,
     chain_blocks: u32,
-    die: u32,
-    dies: u32,
 }
 
-archived!(Replacement { blocks, data, first_of, links, newest, unused, chains, begun, chain_blocks } fixed { die, dies });
+archived!(Replacement {
+    blocks,
+    data,
+    first_of,
+    links,
+    newest,
+    unused,
+    chains,
+    begun,
+    chain_blocks
+});
 
 impl Replacement {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let geometry = config.geometry;
         let replacements = parameters.log_blocks;
-        let full = if config.filled { logical } else { 0 };
         let levelling = parameters.levelling.rule();
         let unbound = Link {
             block: NONE,
@@ -121,7 +119,7 @@ impl Replacement {
             rank: 0,
         };
         Self {
-            blocks: Blocks::new(config, full, levelling, parameters.in_order),
+            blocks: Blocks::new(config, number, logical, levelling, parameters.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
             first_of: LazyTable::new(logical as usize, AllNone),
             links: vec![unbound; replacements as usize],
@@ -130,8 +128,6 @@ impl Replacement {
             chains: BTreeSet::new(),
             begun: 0,
             chain_blocks: parameters.chain_blocks,
-            die: number,
-            dies: geometry.dies,
         }
     }
 
@@ -266,16 +262,12 @@ impl Replacement {
                 erases += 1;
             }
         });
-        operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
-            kind: match taken_over {
-                Some(_) => MergeKind::Switch,
-                None => MergeKind::Full,
-            },
-            cause,
-            copies,
-            erases,
-        });
+        let kind = match taken_over {
+            Some(_) => MergeKind::Switch,
+            None => MergeKind::Full,
+        };
+        self.blocks
+            .emit_merge(block, kind, cause, copies, erases, operations);
         let no_chain = |block: u32| self.first_of.get(block as usize) == NONE;
         self.data.level_wear(&mut self.blocks, no_chain, operations);
         Ok(())
@@ -331,14 +323,8 @@ impl Die for Replacement {
     ) -> Result<(), NoSpace> {
         let cause = write.cause;
         loop {
-            let data = match self.data.get(page.block) {
-                Some(data) => data,
-                None => {
-                    let data = self.blocks.allocate(page.block, operations)?;
-                    self.data.put(page.block, data);
-                    data
-                }
-            };
+            let blocks = &mut self.blocks;
+            let data = self.data.get_or_new(page.block, blocks, operations)?;
             if self.blocks.nand.is_programmable(data, page.offset) {
                 self.invalidate(page);
                 let purpose = Purpose::owned(Role::Data, page.block);
@@ -373,8 +359,7 @@ impl Die for Replacement {
     }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.data.adopt(logical, block, offsets);
+        self.data.adopt(logical, block, pages);
     }
 
     fn blocks(&self) -> &Blocks {

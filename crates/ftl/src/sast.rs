@@ -5,21 +5,19 @@
 //! belongs to one logical block, and FAST, where all logical blocks share the log blocks. (Park et al., ACM
 //! Transactions on Embedded Computing Systems 7(4), 2008.)
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::lazy::LazyTable;
+use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::{choices, parameters};
 
-use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::logged::{Logged, left_to_store};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
-use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::blocks::striped::{self, Die};
+use super::blocks::{AllNone, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
-use crate::list::List;
-use destage_nand::array::BlockSlot;
 use destage_nand::divide::Divider;
 use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
 
@@ -55,22 +53,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "sast",
     about: "Block mapping with log blocks shared by the logical blocks of a group.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
-    fills_blocks_in_turn: false,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Sast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Sast::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// A group that has log blocks.
@@ -94,7 +84,7 @@ pub(super) struct Sast {
     position_of: LazyTable<AllNone>,
     groups: Vec<Group>,
     /// Positions of groups with log blocks; the group that was written longest ago is in front.
-    order: List,
+    order: List<u32>,
     unused_positions: Vec<u32>,
     unused_logs: Vec<u32>,
     most_dead: bool,
@@ -220,11 +210,7 @@ impl Sast {
 }
 
 impl Die for Sast {
-    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
-
-    fn read(&self, page: LogicalPage, operations: &mut Operations) {
-        self.store.read(page, operations);
-    }
+    left_to_store!();
 
     fn write(
         &mut self,
@@ -255,31 +241,9 @@ impl Die for Sast {
         self.store.release_empty(page.block);
     }
 
-    fn is_written(&self, page: LogicalPage) -> bool {
-        self.store.is_written(page)
-    }
-
-    fn may_hold(&self, block: u32) -> bool {
-        self.store.may_hold(block)
-    }
-
-    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.store.data.adopt(logical, block, offsets);
-    }
-
-    fn blocks(&self) -> &Blocks {
-        &self.store.blocks
-    }
-
-    fn blocks_mut(&mut self) -> &mut Blocks {
-        &mut self.store.blocks
-    }
-
     /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
-        let logs = u64::from(self.store.log.len());
-        self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
+        self.store.map_bytes(self.store.log.len())
     }
 
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {

@@ -64,12 +64,8 @@ macro_rules! left_to_pages {
         }
     };
     (@ mount) => {
-        fn mount(
-            &mut self,
-            scan: &Scan,
-            take: &mut dyn FnMut(Place),
-        ) -> Result<(), MountError> {
-            self.data.mount(scan, take)
+        fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
+            self.data.mount(scan, take);
         }
     };
     (@ mount_step) => {

@@ -134,12 +134,6 @@ impl Nand {
         }
     }
 
-    /// Whether pages of a block may only be programmed in ascending order.
-    #[must_use]
-    pub fn is_in_order(&self) -> bool {
-        self.any_order.is_none()
-    }
-
     /// Programs `page` of `block`. On flash with ascending order, pages that are skipped cannot be programmed before
     /// the next erase of the block.
     ///
@@ -161,7 +155,7 @@ impl Nand {
 
     /// Programs `page` of `block` if `page` is the next page in order, and returns whether it was programmed. If no
     /// operation has changed `block` so far, the page is not programmed and the result is `false`. The method may be
-    /// called only for flash whose pages are [programmed in order](Nand::is_in_order).
+    /// called only for flash whose pages are [programmed in order](Nand::new).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
         let Some(state) = self.blocks.touched_mut(block as usize) else {

@@ -7,6 +7,7 @@ mod tidy;
 mod zones;
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::Lpn;
 
@@ -31,11 +32,11 @@ pub enum Kind {
 pub enum Cause {
     /// Data that the host or the buffer reads or writes.
     Host,
-    /// Padding of a cluster.
+    /// Padding: pages that complete a cluster, and fillers.
     Pad,
     /// Moves of valid pages: garbage collection and merges.
     Copy,
-    /// Mapping information: summary pages and translation pages.
+    /// Metadata: summary pages, pages of the map or of its journal, and the drive's own data.
     Map,
     /// Wear levelling.
     Wear,
@@ -122,6 +123,7 @@ pub struct Mark {
     list: usize,
     lane_ends: usize,
     merges: usize,
+    collections: usize,
     left: usize,
 }
 
@@ -135,6 +137,8 @@ pub struct Operations {
     /// The end of each lane in `list`, except that of the last lane.
     lane_ends: Vec<usize>,
     merges: Vec<Merge>,
+    /// The garbage collections that a page operation contains: the places of their operations in `list`.
+    collections: Vec<Range<usize>>,
     /// Whether a run of equal operations is stored as single operations, each on one page or block.
     is_spelled_out: bool,
     /// Whether every operation also has an entry in `details`.
@@ -142,7 +146,6 @@ pub struct Operations {
     details: Vec<Detail>,
     /// The logical page that the host reads or writes, for the details of operations.
     page: Lpn,
-    die: Option<u32>,
     /// The blocks of other dies that hold old copies of pages that this step writes or moves. An entry is the die and
     /// the first page of the block.
     left: Vec<(u32, Ppn)>,
@@ -156,11 +159,11 @@ impl Default for Operations {
             list: Vec::new(),
             lane_ends: Vec::new(),
             merges: Vec::new(),
+            collections: Vec::new(),
             is_spelled_out: false,
             is_detailed: false,
             details: Vec::new(),
             page: Lpn(0),
-            die: None,
             left: Vec::new(),
             is_tidy: false,
         }
@@ -188,24 +191,14 @@ impl Operations {
         }
     }
 
-    /// Removes all operations, merges and noted old copies. The die remains set.
+    /// Removes all operations, merges, collections and noted old copies.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
+        self.collections.clear();
         self.left.clear();
-    }
-
-    /// The die of the steps, if the caller has set it.
-    #[must_use]
-    pub fn die(&self) -> Option<u32> {
-        self.die
-    }
-
-    /// Sets the die of this step and all later steps.
-    pub fn set_die(&mut self, die: u32) {
-        self.die = Some(die);
     }
 
     /// Sets the logical page for the host's reads and writes that are added from now on.
@@ -480,10 +473,10 @@ impl Operations {
     /// erased blocks. Returns the removed operations.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
+        debug_assert!(self.collections.is_empty());
         let empty = || Self {
             is_spelled_out: self.is_spelled_out,
             is_detailed: self.is_detailed,
-            die: self.die,
             ..Self::default()
         };
         let (mut copies, mut erases) = (empty(), empty());
@@ -546,15 +539,17 @@ impl Operations {
             list: self.list.len(),
             lane_ends: self.lane_ends.len(),
             merges: self.merges.len(),
+            collections: self.collections.len(),
             left: self.left.len(),
         }
     }
 
-    /// Removes the operations, lanes, merges and noted old copies added since `mark`.
+    /// Removes the operations, lanes, merges, collections and noted old copies added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
         self.merges.truncate(mark.merges);
+        self.collections.truncate(mark.collections);
         self.left.truncate(mark.left);
     }
 
@@ -568,6 +563,19 @@ impl Operations {
     #[inline]
     pub fn merges(&self) -> &[Merge] {
         &self.merges
+    }
+
+    /// Notes that the operations from number `first` on are a garbage collection, which is a part of a page operation.
+    /// After this, no operation before the end of the collection may be added or removed.
+    pub fn push_collection(&mut self, first: usize) {
+        self.collections.push(first..self.list.len());
+    }
+
+    /// The garbage collections that a page operation contains, each as the numbers of its operations.
+    #[must_use]
+    #[inline]
+    pub fn collections(&self) -> &[Range<usize>] {
+        &self.collections
     }
 
     /// Begins a new lane. The operations added from now on run in parallel with the operations of earlier lanes.

@@ -48,7 +48,6 @@ pub struct Buckets<Key = u64> {
     /// One bit per bucket: whether the bucket may have clusters. If a bit is set for an empty bucket, it is cleared
     /// when a search finds the bucket empty.
     filled: Vec<u64>,
-    len: usize,
 }
 
 impl<Key: Copy + Ord> Buckets<Key> {
@@ -59,20 +58,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
             nodes: Vec::new(),
             roots: vec![NONE; buckets as usize],
             filled: vec![0; buckets as usize / 64 + 1],
-            len: 0,
         }
-    }
-
-    /// The number of clusters in all buckets.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether all buckets are empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The bucket of `cluster`; `None` if it is in no bucket.
@@ -103,7 +89,6 @@ impl<Key: Copy + Ord> Buckets<Key> {
         let root = self.roots[bucket as usize];
         self.roots[bucket as usize] = self.meld(root, cluster.0);
         self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
-        self.len += 1;
     }
 
     /// Removes `cluster`. Returns whether it was in a bucket.
@@ -116,7 +101,6 @@ impl<Key: Copy + Ord> Buckets<Key> {
             child, next, prev, ..
         } = self.nodes[cluster.index()];
         self.nodes[cluster.index()].bucket = NONE;
-        self.len -= 1;
         let orphans = self.meld_all(child);
         let bucket = bucket as usize;
         if self.roots[bucket] == cluster.0 {
@@ -256,7 +240,6 @@ mod tests {
                         }
                     }
                 }
-                assert_eq!(heaps.len(), model.len());
             }
         }
     }

@@ -229,16 +229,8 @@ struct Bare {
 impl Bare {
     fn new(name: &str, capacity: u32) -> Self {
         let row = find(name).unwrap();
-        let config = SchemeConfig {
-            capacity_pages: capacity,
-            cluster_pages: 4,
-            dies: 1,
-            future: None,
-            seed: 1,
-            values: &values(row, ""),
-        };
         Self {
-            scheme: (row.build)(&config),
+            scheme: (row.build)(&SchemeConfig::new(capacity, 4, &values(row, ""))),
             capacity: capacity as usize,
             held: Vec::new(),
             writes: 0,
@@ -390,14 +382,8 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
     for (detector, stream, order) in cases {
         let row = find("bplru").unwrap();
         let mut bare = Bare::new("bplru", 100);
-        bare.scheme = (row.build)(&SchemeConfig {
-            capacity_pages: 100,
-            cluster_pages: 4,
-            dies: 1,
-            future: None,
-            seed: 1,
-            values: &values(row, &format!("seq_detect={detector}")),
-        });
+        let values = values(row, &format!("seq_detect={detector}"));
+        bare.scheme = (row.build)(&SchemeConfig::new(100, 4, &values));
         bare.write_all(&stream);
         assert_eq!(bare.order(), order, "{detector}");
     }

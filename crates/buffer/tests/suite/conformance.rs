@@ -12,7 +12,8 @@ use crate::common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{
-    Bench, Completion, Operation, completions, for_every_row, random_operations, run_all, variants,
+    Bench, Completion, Operation, completions, for_every_row, is_resident, random_operations,
+    run_all, variants,
 };
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random};
@@ -185,15 +186,12 @@ impl OnScheme {
         // This test evicts pages itself, so future page writes would not match the contents of the scheme. A
         // scheme that needs the future gets an empty list.
         let scheme = (row.build)(&SchemeConfig {
-            capacity_pages: capacity,
-            cluster_pages: 4,
             dies: 4,
-            future: row.needs_future.then_some(&[]),
-            seed: 1,
-            values,
+            future: row.needs_future().then_some(&[]),
+            ..SchemeConfig::new(capacity, 4, values)
         });
         // A scheme that needs the future, or keeps no pages, gets no operations.
-        let operations = if row.needs_future || !scheme.properties().keeps_pages {
+        let operations = if row.needs_future() || !scheme.properties().keeps_pages {
             &[]
         } else {
             operations
@@ -335,7 +333,7 @@ fn a_page_that_enters_is_found_unless_the_scheme_keeps_none() {
         assert_eq!(bench.buffer.occupied(), keeps.into());
         // An eager scheme may have evicted the page already.
         let left = bench.buffer.is_eager() && bench.buffer.dirty() == 0;
-        assert_eq!(bench.buffer.is_resident(Lpn(7)), keeps && !left);
+        assert_eq!(is_resident(&bench.buffer, 7), keeps && !left);
         assert_eq!(bench.buffer.dirty(), u32::from(keeps && !left));
     });
 }

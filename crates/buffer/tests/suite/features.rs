@@ -27,19 +27,13 @@ struct Everything {
 const EVERYTHING: SchemeRow = SchemeRow {
     name: "everything",
     family: "test",
-    about: "",
-    source: "",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let set_pages = config.capacity_pages as usize / 2;
         Box::new(Everything {
             order: Vec::new(),
             set_pages: set_pages.max(1),
         })
-    },
+    })
 };
 
 impl Everything {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+use crate::common::is_resident;
 use destage_base::Lpn;
 use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_US;
@@ -16,9 +17,6 @@ use destage_buffer::{
 struct Working([u32; 4]);
 
 impl View for Working {
-    fn dies(&self) -> u32 {
-        4
-    }
     fn die_of(&self, page: Lpn) -> u32 {
         (page.0 % 4) as u32
     }
@@ -35,12 +33,8 @@ fn buffer(scheme: &str, set: &[(&'static str, Value)], writes: &[u64]) -> Buffer
     }
     let config = BufferConfig::from_parameters(16, 4, &Common::from_values(&values));
     let scheme = (row.build)(&SchemeConfig {
-        capacity_pages: 16,
-        cluster_pages: 4,
         dies: 4,
-        future: None,
-        seed: 1,
-        values: &values,
+        ..SchemeConfig::new(16, 4, &values)
     });
     let mut buffer = Buffer::new(config, scheme);
     let keeps_pages = buffer.keeps_pages();
@@ -134,7 +128,7 @@ fn a_piece_is_idle_by_itself() {
 /// back nothing.
 #[test]
 fn whoever_has_no_rule_has_nothing_to_do() {
-    for row in SCHEMES.iter().filter(|row| !row.needs_future) {
+    for row in SCHEMES.iter().filter(|row| !row.needs_future()) {
         let mut buffer = buffer(row.name, &[], &[0, 1, 2, 3]);
         if buffer.idle_rule().is_none() {
             assert!(!buffer.idle(0, &Working::default()), "{}", row.name);
@@ -160,10 +154,7 @@ fn a_line_in_flight_is_not_clean() {
         let idle = Working::default();
         let mut outlet = Outlet::new(&mut buffer, &idle, |_| panic!("a clean line makes room"));
         assert!(!outlet.write(Lpn(16), 0));
-        assert_eq!(
-            [Lpn(0), Lpn(8)].map(|page| buffer.is_resident(page)),
-            in_ram
-        );
+        assert_eq!([0, 8].map(|page| is_resident(&buffer, page)), in_ram);
         buffer.programmed(first, true, 0);
     }
 }

@@ -4,20 +4,21 @@
 
 use std::collections::VecDeque;
 
+use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, Destage, Outlet, SCHEMES};
+use destage_buffer::{Buffer, BufferConfig, Destage, Outlet, SCHEMES, SchemeConfig};
 
 const CAPACITY: u32 = 6;
 
 #[test]
 fn every_row_takes_in_requests_larger_than_the_buffer() {
     let mut taken = 0;
-    for row in SCHEMES.iter().filter(|row| !row.needs_future) {
-        let config = BufferConfig::new(CAPACITY, 4);
-        let scheme = row.build_default(&config);
-        let mut buffer = Buffer::new(config, scheme);
+    for row in SCHEMES.iter().filter(|row| !row.needs_future()) {
+        let values = Values::defaults(row.parameters);
+        let scheme = (row.build)(&SchemeConfig::new(CAPACITY, 4, &values));
+        let mut buffer = Buffer::new(BufferConfig::new(CAPACITY, 4), scheme);
         if !buffer.keeps_pages() {
             continue;
         }

@@ -126,15 +126,8 @@ fn belady_is_a_bound() {
 #[should_panic(expected = "a trace that is read to its end")]
 fn belady_refuses_to_guess() {
     let row = find("belady").unwrap();
-    assert!(row.needs_future);
-    let _ = (row.build)(&SchemeConfig {
-        capacity_pages: 4,
-        cluster_pages: 4,
-        dies: 4,
-        future: None,
-        seed: 1,
-        values: &values(row, &[]),
-    });
+    assert!(row.needs_future());
+    let _ = (row.build)(&SchemeConfig::new(4, 4, &values(row, &[])));
 }
 
 #[test]

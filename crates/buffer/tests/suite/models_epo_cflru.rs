@@ -298,12 +298,8 @@ fn cflru_shows_its_victims_in_order() {
 
 fn build(scheme: &str, capacity: u32, values: &Values) -> Box<dyn Scheme> {
     let config = SchemeConfig {
-        capacity_pages: capacity,
-        cluster_pages: 4,
         dies: 4,
-        future: None,
-        seed: 1,
-        values,
+        ..SchemeConfig::new(capacity, 4, values)
     };
     (find(scheme).unwrap().build)(&config)
 }

@@ -1,18 +1,29 @@
 //! Tests that a handle uses only its share of the buffer.
 
 use destage_base::Lpn;
+use destage_base::parameter::Values;
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, Destage, DestageCause, Outlet, Release, Shares, find};
+use destage_buffer::{
+    Buffer, BufferConfig, Destage, DestageCause, Outlet, Release, SchemeConfig, Shares, find,
+};
+
+/// A buffer of `capacity` pages that `handles` handles share, each with the scheme called `name`.
+fn shared(name: &str, handles: u32, capacity: u32, release: Release) -> Buffer {
+    let row = find(name).expect(name);
+    let values = Values::defaults(row.parameters);
+    let part = SchemeConfig::new(capacity / handles, 1, &values);
+    let parts = (0..handles).map(|_| (row.build)(&part)).collect();
+    let config = BufferConfig {
+        release,
+        ..BufferConfig::new(capacity, 1)
+    };
+    Buffer::new(config, Box::new(Shares::new(parts, part.capacity_pages)))
+}
 
 /// The pages that are destaged, in order, when `pages` are written and then all pages are flushed. Each element
 /// of `pages` is a page and its handle. Two handles share four slots.
 fn leaving(pages: &[(u64, u32)]) -> Vec<u64> {
-    let mut config = BufferConfig::new(4, 1);
-    config.release = Release::Issue;
-    let lru = find("lru").expect("lru");
-    let half = BufferConfig::new(2, 1);
-    let parts = (0..2).map(|_| lru.build_default(&half)).collect();
-    let mut buffer = Buffer::new(config, Box::new(Shares::new(parts, 2)));
+    let mut buffer = shared("lru", 2, 4, Release::Issue);
     let mut left = Vec::new();
     for (page, handle) in pages {
         buffer.of_handle(*handle);
@@ -39,12 +50,8 @@ fn a_handle_makes_room_in_its_own_share_only() {
 
 #[test]
 fn a_scheme_that_programs_early_does_so_in_its_share() {
-    let mqsim = find("mqsim").expect("mqsim");
     let programmed = |handles: u32| {
-        let config = BufferConfig::new(8, 1);
-        let share = BufferConfig::new(8 / handles, 1);
-        let parts = (0..handles).map(|_| mqsim.build_default(&share)).collect();
-        let mut buffer = Buffer::new(config, Box::new(Shares::new(parts, 8 / handles)));
+        let mut buffer = shared("mqsim", handles, 8, Release::Complete);
         let mut early = Vec::new();
         for (page, handle) in [(1, 0), (2, 1), (1, 0), (2, 1)] {
             buffer.of_handle(handle % handles);

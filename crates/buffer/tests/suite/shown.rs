@@ -8,7 +8,9 @@ use crate::common;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Bench, Completion, Operation, for_every_row, random_operations, variants};
+use common::{
+    Bench, Completion, Operation, for_every_row, is_resident, random_operations, variants,
+};
 use destage_base::{Lpn, Random};
 use destage_buffer::resident::State;
 use destage_buffer::shown::{Frame, Shown};
@@ -46,8 +48,8 @@ fn check(buffer: &Buffer, range: u64, name: &str) -> usize {
         .find(|list| list.name.contains("does not show"));
     assert_eq!(unshown, None, "{name}");
     let resident: BTreeSet<Lpn> = (0..range)
+        .filter(|page| is_resident(buffer, *page))
         .map(Lpn)
-        .filter(|page| buffer.is_resident(*page))
         .collect();
     assert_eq!(pages_of(&shown, name), resident, "{name}");
     for page in shown.pages() {
@@ -98,12 +100,8 @@ fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> V
     }
     let config = BufferConfig::new(capacity, 4);
     let scheme = (row.build)(&SchemeConfig {
-        capacity_pages: capacity,
-        cluster_pages: 4,
         dies: 2,
-        future: None,
-        seed: 1,
-        values: &values,
+        ..SchemeConfig::new(capacity, 4, &values)
     });
     let mut buffer = Buffer::new(config, scheme);
     for page in writes {

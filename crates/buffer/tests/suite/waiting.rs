@@ -1,10 +1,12 @@
 //! Tests that a page that is entering gets the right entry in the map, even if programs that end meanwhile remove
 //! other pages from the map.
 
+use crate::common::is_resident;
+use destage_base::parameter::Values;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::view::{NoDevice, View};
-use destage_buffer::{Buffer, BufferConfig, Destager, find};
+use destage_buffer::{Buffer, BufferConfig, Destager, SchemeConfig, find};
 
 /// A destager whose earlier programs end while the next page enters.
 struct EndsMeanwhile<'a> {
@@ -34,9 +36,9 @@ impl Destager for EndsMeanwhile<'_> {
 /// buffer must still find the new copy.
 #[test]
 fn a_page_whose_own_program_ends_while_it_enters_is_found_afterwards() {
-    let config = BufferConfig::new(2, 4);
-    let scheme = find("block-lru").unwrap().build_default(&config);
-    let mut buffer = Buffer::new(config, scheme);
+    let row = find("block-lru").unwrap();
+    let scheme = (row.build)(&SchemeConfig::new(2, 4, &Values::defaults(row.parameters)));
+    let mut buffer = Buffer::new(BufferConfig::new(2, 4), scheme);
     let mut leaving = Vec::new();
     let mut write = |buffer: &mut Buffer, page, now| {
         buffer.begin_request(1);
@@ -52,12 +54,12 @@ fn a_page_whose_own_program_ends_while_it_enters_is_found_afterwards() {
         assert!(!write(&mut buffer, page, now));
     }
     // Pages 0 and 1 were evicted for page 9; page 1 stays in RAM until its program ends.
-    assert!(buffer.find(Lpn(1)).is_some() && !buffer.is_resident(Lpn(1)));
+    assert!(buffer.find(Lpn(1)).is_some() && !is_resident(&buffer, 1));
     assert!(!write(&mut buffer, 1, 3));
-    assert!(buffer.is_resident(Lpn(1)) && buffer.is_resident(Lpn(13)));
+    assert!(is_resident(&buffer, 1) && is_resident(&buffer, 13));
     assert_eq!(buffer.find(Lpn(0)), None);
     assert!(write(&mut buffer, 1, 4));
     assert!(buffer.trim(Lpn(1), 3) && buffer.trim(Lpn(13), 3));
-    assert!(!buffer.is_resident(Lpn(1)) && !buffer.is_resident(Lpn(13)));
+    assert!(!is_resident(&buffer, 1) && !is_resident(&buffer, 13));
     assert!(buffer.counts().are_balanced());
 }

@@ -69,9 +69,19 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// Lets `die` begin its next operations.
+    /// Lets `die` begin its next operations, and after it the dies that waited for what they changed.
     #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        self.begin_next(die, now, driver)?;
+        if self.dies.places_writes() {
+            self.activate_stirred(now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Lets `die` alone begin its next operations.
+    #[inline(always)]
+    fn begin_next<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             match self.dies.start(die, now, driver)? {
                 Progress::Ended if !D::TAKES_TIME => {
@@ -80,13 +90,9 @@ impl Device {
                     }
                 }
                 Progress::Beside if self.dies.hands_over() => self.dies.hand_over(die),
-                _ => break,
+                _ => return Ok(()),
             }
         }
-        if self.dies.places_writes() {
-            self.activate_stirred(now, driver)?;
-        }
-        Ok(())
     }
 
     /// The driver reports that the transaction `token` no longer occupies its die, although it continues. The
@@ -131,11 +137,12 @@ impl Device {
         }
     }
 
-    /// Starts the dies that were waiting for an event at another die.
+    /// Starts the dies that were waiting for an event at another die. Each start may wake further dies. This is a loop,
+    /// not a recursion, because an eviction of many pages wakes dies thousands of times.
     #[cold]
     pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(die) = self.dies.next_stirred() {
-            self.activate(die, now, driver)?;
+            self.begin_next(die, now, driver)?;
         }
         Ok(())
     }

@@ -238,6 +238,13 @@ impl Device {
         self.dies.ftl_mut().reset_figures();
     }
 
+    /// Whether a trim writes zeros ([`Request::as_write`]).
+    #[must_use]
+    #[inline]
+    pub fn has_strict_trim(&self) -> bool {
+        self.config.strict_trim
+    }
+
     /// Whether every record has ended. Records include all other work for which a flush would wait.
     #[must_use]
     pub fn is_settled(&self) -> bool {

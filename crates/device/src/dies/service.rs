@@ -168,7 +168,7 @@ impl Dies {
         // The read may write a page of the map. This may need garbage collection, which may program fillers in units.
         self.begin_units(die, None);
         self.count_ahead(die);
-        let place = self.under_way.insert(UnderWay::Between(die, read));
+        let place = self.under_way.insert(|| UnderWay::Between(die, read));
         let token = Token::of_table(place);
         driver.begin(
             die,

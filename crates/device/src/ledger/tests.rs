@@ -164,16 +164,6 @@ fn what_a_bad_drive_took_is_not_said_to_be_forgotten() {
 }
 
 #[test]
-fn an_answer_with_an_error_promises_nothing() {
-    let mut bench = Bench::new(TERMS);
-    bench.ask(0, Write, b'a');
-    bench.0.fail(0);
-    bench.ask(1, Flush, 0);
-    bench.0.fail(1);
-    assert_eq!(bench.allows([0, b'a']), [true, true]);
-}
-
-#[test]
 fn without_a_volatile_cache_every_answer_is_a_promise() {
     let mut bench = Bench::new(Terms {
         volatile_cache: false,

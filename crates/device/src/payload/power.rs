@@ -32,7 +32,7 @@ impl Payload {
     /// each step that repairs blocks, while the step is in service on a die.
     ///
     /// # Errors
-    /// If the layer cannot be mounted, or finds no room for its repairs.
+    /// If the layer finds no room for its repairs.
     pub fn mount(
         &mut self,
         ftl: &mut dyn Ftl,

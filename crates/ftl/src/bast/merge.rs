@@ -4,53 +4,32 @@ use crate::NoSpace;
 use crate::blocks::Blocks;
 use crate::blocks::data::DataBlocks;
 use crate::blocks::log_block::LogBlock;
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// The parameters of merges.
-#[derive(Clone, Copy)]
-pub(super) struct Rules {
-    /// Whether a sequential log block that is not full is completed with the missing pages. If not, all pages of
-    /// the logical block are copied to a new block.
-    pub partial: bool,
-    /// The number of this die and the number of dies. They are needed to compute the number of a logical block in
-    /// the device.
-    pub die: u32,
-    pub dies: u32,
-}
-
-impl Rules {
-    /// Merges `log` with the data block of its owner, and releases `log`.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if a full merge finds no free block.
-    pub fn merge(
-        &self,
-        log: &mut LogBlock,
-        kind: MergeKind,
-        cause: MergeCause,
-        blocks: &mut Blocks,
-        data: &mut DataBlocks,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        let owner = log.owner;
-        let (copies, erases) = match kind {
-            MergeKind::Switch => (0, take_over(log, blocks, data, operations)),
-            MergeKind::Partial => {
-                let copies = complete(log, blocks, data, operations);
-                (copies, take_over(log, blocks, data, operations))
-            }
-            MergeKind::Full => rewrite(log, blocks, data, operations)?,
-        };
-        log.release();
-        operations.push_merge(Merge {
-            block: u64::from(owner) * u64::from(self.dies) + u64::from(self.die),
-            kind,
-            cause,
-            copies,
-            erases,
-        });
-        Ok(())
-    }
+/// Merges `log` with the data block of its owner, and releases `log`.
+///
+/// # Errors
+/// [`NoSpace`] if a full merge finds no free block.
+pub(super) fn merge(
+    log: &mut LogBlock,
+    kind: MergeKind,
+    cause: MergeCause,
+    blocks: &mut Blocks,
+    data: &mut DataBlocks,
+    operations: &mut Operations,
+) -> Result<(), NoSpace> {
+    let owner = log.owner;
+    let (copies, erases) = match kind {
+        MergeKind::Switch => (0, take_over(log, blocks, data, operations)),
+        MergeKind::Partial => {
+            let copies = complete(log, blocks, data, operations);
+            (copies, take_over(log, blocks, data, operations))
+        }
+        MergeKind::Full => rewrite(log, blocks, data, operations)?,
+    };
+    log.release();
+    blocks.emit_merge(owner, kind, cause, copies, erases, operations);
+    Ok(())
 }
 
 /// Copies those pages from the data block into the sequential `log` that have higher offsets than the pages in

@@ -6,21 +6,20 @@
 
 mod merge;
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::lazy::LazyTable;
+use destage_base::list::List;
 use destage_base::{Random, choices, parameters};
 
-use self::merge::Rules;
+use self::merge::merge;
 use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
 use super::blocks::parameters::{self as shared, FirstWrite};
-use super::blocks::striped::{Die, Striped};
+use super::blocks::striped::{self, Die};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite, Shortage};
-use crate::list::List;
 use destage_nand::array::BlockSlot;
 use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
@@ -75,22 +74,15 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "bast",
     about: "Block mapping with log blocks, each bound to one logical block; switch, partial and full merges.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Bast::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Bast::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// One die.
@@ -102,27 +94,29 @@ pub(super) struct Bast {
     /// Logical block -> the position of its log block in `logs`.
     log_of: LazyTable<AllNone>,
     /// Log blocks in use; the next victim is in front.
-    order: List,
+    order: List<u32>,
     unused: Vec<u32>,
     victim: Victim,
     random: Random,
     eager_switch: bool,
     first_write_data: bool,
-    rules: Rules,
+    /// Whether a sequential log block that is not full is completed with the missing pages. If not, all pages of
+    /// the logical block are copied to a new block.
+    partial: bool,
 }
 
-archived!(Bast { blocks, data, logs, log_of, order, unused, random } fixed { victim, eager_switch, first_write_data, rules });
+archived!(Bast { blocks, data, logs, log_of, order, unused, random } fixed { victim, eager_switch, first_write_data, partial });
 
 impl Bast {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let rules = &parameters.logs;
+        let levelling = rules.levelling.rule();
         let geometry = config.geometry;
         let logs = parameters.log_blocks;
-        let full = if config.filled { logical } else { 0 };
         let in_place = parameters.log_place == Place::Offset;
         let pages = geometry.data_pages();
         Self {
-            blocks: Blocks::new(config, full, rules.levelling.rule(), rules.in_order),
+            blocks: Blocks::new(config, number, logical, levelling, rules.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
             logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
             log_of: LazyTable::new(logical as usize, AllNone),
@@ -132,11 +126,7 @@ impl Bast {
             random: Random::new(config.seed.wrapping_add(u64::from(number))),
             eager_switch: parameters.merge_time == MergeTime::EagerSwitch,
             first_write_data: rules.first_write == FirstWrite::Data,
-            rules: Rules {
-                partial: rules.partial,
-                die: number,
-                dies: geometry.dies,
-            },
+            partial: rules.partial,
         }
     }
 
@@ -153,14 +143,8 @@ impl Bast {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        let data = match self.data.get(page.block) {
-            Some(data) => data,
-            None => {
-                let data = self.blocks.allocate(page.block, operations)?;
-                self.data.put(page.block, data);
-                data
-            }
-        };
+        let blocks = &mut self.blocks;
+        let data = self.data.get_or_new(page.block, blocks, operations)?;
         if !self.blocks.nand.is_programmable(data, page.offset) {
             return Ok(false);
         }
@@ -216,11 +200,14 @@ impl Bast {
         }
     }
 
-    /// The kind of merge that `log` would need now.
+    /// The kind of merge that `log` would need now. The log block can become the data block only if the present data
+    /// block has no newer copy of a page that the log block holds too.
     fn merge_kind(&self, log: &LogBlock) -> MergeKind {
-        match log.is_sequential(self.blocks.programmed(log.block)) {
+        let newest = self.data.newest();
+        let has_newer = || newest.count(log.owner) > newest.count_from(log.owner, log.len());
+        match log.is_sequential(self.blocks.programmed(log.block)) && !has_newer() {
             true if log.len() == self.blocks.pages() => MergeKind::Switch,
-            true if self.rules.partial => MergeKind::Partial,
+            true if self.partial => MergeKind::Partial,
             _ => MergeKind::Full,
         }
     }
@@ -235,8 +222,7 @@ impl Bast {
         let state = &mut self.logs[log as usize];
         let owner = state.owner;
         let (blocks, data) = (&mut self.blocks, &mut self.data);
-        self.rules
-            .merge(state, kind, cause, blocks, data, operations)?;
+        merge(state, kind, cause, blocks, data, operations)?;
         *self.log_of.get_mut(owner as usize) = NONE;
         self.order.remove(log);
         self.unused.push(log);
@@ -343,8 +329,7 @@ impl Die for Bast {
     }
 
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
-        let offsets = pages.iter().map(|(offset, _)| *offset);
-        self.data.adopt(logical, block, offsets);
+        self.data.adopt(logical, block, pages);
     }
 
     fn blocks(&self) -> &Blocks {

@@ -5,6 +5,7 @@ use destage_base::choices;
 use destage_base::lazy::{Initial, LazyTable};
 
 use super::{Blocks, NONE};
+use crate::NoSpace;
 use destage_nand::array::BlockSlot;
 use destage_nand::geometry::Geometry;
 use destage_nand::masks::{First, Masks};
@@ -98,6 +99,25 @@ impl DataBlocks {
         (block != NONE).then_some(block)
     }
 
+    /// The data block of `logical`. If there is none, one of `blocks` becomes the data block.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    #[inline]
+    pub fn get_or_new(
+        &mut self,
+        logical: u32,
+        blocks: &mut Blocks,
+        operations: &mut Operations,
+    ) -> Result<BlockSlot, NoSpace> {
+        if let Some(block) = self.get(logical) {
+            return Ok(block);
+        }
+        let block = blocks.allocate(logical, operations)?;
+        self.put(logical, block);
+        Ok(block)
+    }
+
     /// Makes `block` the data block of `logical`; returns the data block that it replaces.
     pub fn put(&mut self, logical: u32, block: BlockSlot) -> Option<BlockSlot> {
         let entry = self.map.get_mut(logical as usize);
@@ -105,10 +125,13 @@ impl DataBlocks {
         (before != NONE).then_some(before)
     }
 
-    /// Makes `block` the data block of `logical`, with the newest copies of the pages `offsets`.
-    pub fn adopt(&mut self, logical: u32, block: BlockSlot, offsets: impl Iterator<Item = u32>) {
+    /// Makes `block` the data block of `logical`, with the newest copies of `pages`. Each page is given by its offset
+    /// and its slot, which are equal.
+    pub fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
         self.put(logical, block);
-        offsets.for_each(|offset| self.set_newest(logical, offset));
+        for (offset, _) in pages {
+            self.set_newest(logical, *offset);
+        }
     }
 
     /// Removes the data block of `logical` and returns it.

@@ -10,7 +10,7 @@ use super::page_log::PageLog;
 use super::parameters::{FirstWrite, Logs};
 use super::{Blocks, LogicalPage};
 use crate::{FtlConfig, NoSpace};
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// Number of logical blocks that are merged for each reclaimed log block, as a
 /// [ratio](super::striped::Die::RATIOS) of two figures.
@@ -27,14 +27,10 @@ pub(crate) struct Logged {
     partial: bool,
     /// Whether a page is written to its place in the data block if that place is still free.
     first_write_data: bool,
-    /// The number of this die and the number of dies. They are needed to compute the number of a logical block in
-    /// the device.
-    die: u32,
-    dies: u32,
     reclaims: Reclaims,
 }
 
-archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
+archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data });
 
 /// Counts of reclaimed shared log blocks.
 #[derive(Clone, Default)]
@@ -56,15 +52,13 @@ impl Logged {
     /// The blocks of die `number`, with `logical` logical blocks and `logs` log blocks, under `rules`.
     pub fn new(config: &FtlConfig<'_>, rules: &Logs, number: u32, logical: u32, logs: u32) -> Self {
         let geometry = config.geometry;
-        let full = if config.filled { logical } else { 0 };
+        let levelling = rules.levelling.rule();
         Self {
-            blocks: Blocks::new(config, full, rules.levelling.rule(), rules.in_order),
+            blocks: Blocks::new(config, number, logical, levelling, rules.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
             log: PageLog::new(logs, geometry.data_pages(), logical),
             partial: rules.partial,
             first_write_data: rules.first_write == FirstWrite::Data,
-            die: number,
-            dies: geometry.dies,
             reclaims: Reclaims::default(),
         }
     }
@@ -102,15 +96,8 @@ impl Logged {
         if !self.first_write_data || self.data.newest().get(page.block, page.offset) {
             return Ok(false);
         }
-        let data = match self.data.get(page.block) {
-            Some(data) => data,
-            None => {
-                let data = self.blocks.allocate(page.block, operations)?;
-                self.data.put(page.block, data);
-                self.follow_units();
-                data
-            }
-        };
+        let blocks = &mut self.blocks;
+        let data = self.data.get_or_new(page.block, blocks, operations)?;
         if !self.blocks.nand.is_programmable(data, page.offset) {
             return Ok(false);
         }
@@ -244,7 +231,8 @@ impl Logged {
         } else {
             self.take_over(log, block, operations)
         };
-        self.emit_merge(block, kind, cause, copies, erases, operations);
+        self.blocks
+            .emit_merge(block, kind, cause, copies, erases, operations);
         Ok(())
     }
 
@@ -280,7 +268,8 @@ impl Logged {
                 self.discard(log, operations);
                 erases += 1;
             }
-            self.emit_merge(block, kind, cause, copies, erases, operations);
+            self.blocks
+                .emit_merge(block, kind, cause, copies, erases, operations);
             self.reclaims.merged += 1;
             return Ok(());
         }
@@ -298,29 +287,11 @@ impl Logged {
                 self.discard(victim, operations);
                 erases += 1;
             }
-            self.emit_merge(page.block, kind, cause, copies, erases, operations);
+            self.blocks
+                .emit_merge(page.block, kind, cause, copies, erases, operations);
             self.reclaims.merged += 1;
         }
         Ok(())
-    }
-
-    /// Reports that the operations just emitted were a merge of logical block `block`.
-    pub fn emit_merge(
-        &self,
-        block: u32,
-        kind: MergeKind,
-        cause: MergeCause,
-        copies: u32,
-        erases: u32,
-        operations: &mut Operations,
-    ) {
-        operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
-            kind,
-            cause,
-            copies,
-            erases,
-        });
     }
 
     /// Copies the missing pages of `block` behind the pages of the sequential `log`, and makes `log` the data
@@ -455,8 +426,42 @@ impl Logged {
         self.reclaims = Reclaims::default();
     }
 
-    /// Bytes of a map that has an entry of 4 bytes for each logical block.
-    pub fn data_map_bytes(&self) -> u64 {
-        4 * u64::from(self.data.len())
+    /// Bytes of maps that have an entry of 4 bytes for each logical block and for each page of `logs` log blocks.
+    pub fn map_bytes(&self, logs: u32) -> u64 {
+        4 * (u64::from(self.data.len()) + u64::from(logs) * u64::from(self.blocks.pages()))
     }
 }
+
+/// Implements the parts of [`Die`](super::striped::Die) that are the same for all dies with a [`Logged`], which is the
+/// field `store`.
+macro_rules! left_to_store {
+    () => {
+        const RATIOS: &'static [[&'static str; 3]] = &[$crate::blocks::logged::ASSOCIATIVITY];
+
+        fn read(&self, page: LogicalPage, operations: &mut Operations) {
+            self.store.read(page, operations);
+        }
+
+        fn is_written(&self, page: LogicalPage) -> bool {
+            self.store.is_written(page)
+        }
+
+        fn may_hold(&self, block: u32) -> bool {
+            self.store.may_hold(block)
+        }
+
+        fn adopt(&mut self, logical: u32, block: u32, pages: &[(u32, u32)]) {
+            self.store.data.adopt(logical, block, pages);
+        }
+
+        fn blocks(&self) -> &$crate::blocks::Blocks {
+            &self.store.blocks
+        }
+
+        fn blocks_mut(&mut self) -> &mut $crate::blocks::Blocks {
+            &mut self.store.blocks
+        }
+    };
+}
+
+pub(crate) use left_to_store;

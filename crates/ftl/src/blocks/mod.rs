@@ -22,7 +22,7 @@ use self::units::Units;
 use crate::{FtlConfig, NoSpace, Shortage};
 use destage_nand::array::{BlockSlot, Nand, Ppn, Wear};
 use destage_nand::geometry::Geometry;
-use destage_nand::operation::{Cause, Operations, Purpose, Transfer};
+use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Transfer};
 
 /// No block: the value of empty table entries.
 pub(super) const NONE: u32 = u32::MAX;
@@ -65,6 +65,8 @@ archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
 /// The physical blocks of one die: the state of their cells, the free blocks, and the operations on them.
 #[derive(Clone)]
 pub(super) struct Blocks {
+    /// The number of the die.
+    die: u32,
     pub nand: Nand,
     free: FreePool,
     /// Free blocks that are not erased yet; empty if the power cannot fail. These blocks are used before erased
@@ -90,21 +92,23 @@ pub(super) struct Blocks {
     is_near_end: bool,
 }
 
-archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
+archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { die, unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
 
 /// One more than the maximum number of erases of one block in one step.
 const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
-    /// The blocks of a die. `full_blocks` blocks are full: the first block of each plane in turn, then the second
-    /// block of each plane, and so on.
+    /// The blocks of die `die`, with `logical` logical blocks. In a filled device, as many blocks are full: the first
+    /// block of each plane in turn, then the second block of each plane, and so on.
     pub fn new(
         config: &FtlConfig<'_>,
-        full_blocks: u32,
+        die: u32,
+        logical: u32,
         levelling: WearLevelling,
         in_order: bool,
     ) -> Self {
         let geometry = config.geometry;
+        let full_blocks = if config.filled { logical } else { 0 };
         let free = FreePool::new(
             geometry.planes,
             geometry.blocks_per_plane,
@@ -112,6 +116,7 @@ impl Blocks {
             levelling != WearLevelling::None,
         );
         Self {
+            die,
             nand: if in_order {
                 Nand::new(&geometry, full_blocks)
             } else {
@@ -312,6 +317,25 @@ impl Blocks {
     pub fn read(&self, block: BlockSlot, page: u32, operations: &mut Operations) {
         self.nand.read(block, page);
         operations.push_host_read(self.ppn(block, page));
+    }
+
+    /// Reports that the operations just emitted were a merge of logical block `logical`.
+    pub fn emit_merge(
+        &self,
+        logical: u32,
+        kind: MergeKind,
+        cause: MergeCause,
+        copies: u32,
+        erases: u32,
+        operations: &mut Operations,
+    ) {
+        operations.push_merge(Merge {
+            block: u64::from(logical) * u64::from(self.geometry.dies) + u64::from(self.die),
+            kind,
+            cause,
+            copies,
+            erases,
+        });
     }
 
     /// The data that cross the bus when pages are copied from `sources` to `target`: none if copy-back is on and

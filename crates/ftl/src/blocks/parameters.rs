@@ -93,7 +93,7 @@ pub const FIRST_WRITE_LOG: Parameter = Parameter {
     kind: FirstWrite::KIND,
     default: "log",
     unit: "",
-    about: "Whether a page whose place in the data block is still free goes to the log all the same, or to that place.",
+    about: "Whether a page whose place in the data block is still erased is written to the log, or to that place.",
     source: "log: BPLRU (FAST 2008)",
     ..Parameter::BLANK
 };

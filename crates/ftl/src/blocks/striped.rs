@@ -10,10 +10,10 @@ use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::mount::{Copy, Recovery};
+use super::parameters::logical_blocks;
 use super::units::most_open;
 use super::{Blocks, LogicalPage};
-use crate::mount::MountError;
-use crate::{BuildError, Ftl, FtlConfig, NoSpace, PageWrite, Properties};
+use crate::{BuildError, Built, Ftl, FtlConfig, NoSpace, PageWrite, Properties};
 use destage_nand::array::{BlockSlot, Ppn, Wear};
 use destage_nand::divide::Divider;
 use destage_nand::found::{FoundBlock, Place, Scan};
@@ -130,48 +130,50 @@ pub(crate) struct Striped<E> {
     pages_per_block: Divider,
     over_dies: Divider,
     pages: u64,
-    has_merges: bool,
     /// Maximum number of blocks of a die with an incomplete program unit.
     open_blocks: u32,
     /// The repairs of each die after a mount; empty before the first mount.
     recoveries: Vec<Recovery>,
 }
 
-archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, open_blocks, recoveries });
+archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, open_blocks, recoveries });
+
+/// Builds a device whose dies have `logs` log blocks, `spare` spare blocks, and logical blocks for all other blocks.
+/// `make` builds a die from its number and its number of logical blocks.
+///
+/// # Errors
+/// [`BuildError::NoDataBlock`] or [`BuildError::TooManyPages`].
+pub(crate) fn build<P, E: Die + 'static>(
+    config: &FtlConfig<'_>,
+    parameters: &P,
+    logs: Option<u32>,
+    spare: u32,
+    make: impl Fn(&FtlConfig<'_>, &P, u32, u32) -> E,
+) -> Built {
+    let geometry = &config.geometry;
+    let logical = logical_blocks(geometry.blocks_per_die(), logs, spare)?;
+    let data_pages = geometry.data_pages();
+    let pages = u64::from(logical) * u64::from(data_pages) * u64::from(geometry.dies);
+    if pages >= u64::from(u32::MAX) {
+        return Err(BuildError::TooManyPages { pages });
+    }
+    let make = |number| make(config, parameters, number, logical);
+    Ok(Box::new(Striped {
+        dies: (0..geometry.dies).map(make).collect(),
+        twins: (0..geometry.dies).map(|_| None).collect(),
+        unwanted: Operations::default(),
+        pages_per_block: Divider::new(data_pages),
+        over_dies: Divider::new(geometry.dies),
+        pages,
+        open_blocks: match E::TAKES_UNITS {
+            true => most_open(config),
+            false => 0,
+        },
+        recoveries: Vec::new(),
+    }))
+}
 
 impl<E: Die> Striped<E> {
-    /// A device whose dies have `logical_blocks` logical blocks each. `make` builds a die from its number.
-    ///
-    /// # Errors
-    /// The error of `make`, or [`BuildError::TooManyPages`].
-    pub fn new(
-        config: &FtlConfig<'_>,
-        logical_blocks: u32,
-        has_merges: bool,
-        make: impl FnMut(u32) -> Result<E, BuildError>,
-    ) -> Result<Self, BuildError> {
-        let geometry = &config.geometry;
-        let data_pages = geometry.data_pages();
-        let pages = u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.dies);
-        if pages >= u64::from(u32::MAX) {
-            return Err(BuildError::TooManyPages { pages });
-        }
-        Ok(Self {
-            dies: (0..geometry.dies).map(make).collect::<Result<_, _>>()?,
-            twins: (0..geometry.dies).map(|_| None).collect(),
-            unwanted: Operations::default(),
-            pages_per_block: Divider::new(data_pages),
-            over_dies: Divider::new(geometry.dies),
-            pages,
-            has_merges,
-            open_blocks: match E::TAKES_UNITS {
-                true => most_open(config),
-                false => 0,
-            },
-            recoveries: Vec::new(),
-        })
-    }
-
     /// Tries the write of `page` on the twin of `die`. Only if the write succeeds on the twin, it is repeated on
     /// `die`.
     #[cold]
@@ -206,7 +208,7 @@ impl<E: Die> Striped<E> {
 impl<E: Die + 'static> Ftl for Striped<E> {
     fn properties(&self) -> Properties {
         Properties {
-            has_merges: self.has_merges,
+            has_merges: true,
             stride: self.pages_per_block.divisor(),
             open_blocks: self.open_blocks,
             long_write_pages: self.dies.first().and_then(Die::long_write_pages),
@@ -298,7 +300,7 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         }
     }
 
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         let mut copies: Vec<Vec<Copy>> = scan.dies.iter().map(|_| Vec::new()).collect();
         scan.copies(|of_page| {
             let (die, page) = self.locate(of_page[0].page);
@@ -320,7 +322,6 @@ impl<E: Die + 'static> Ftl for Striped<E> {
             }
             self.recoveries.push(recovery);
         }
-        Ok(())
     }
 
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {

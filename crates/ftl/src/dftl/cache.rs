@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
-
-use crate::list::List;
+use destage_base::list::List;
 
 const NONE: u32 = u32::MAX;
 
@@ -38,8 +37,8 @@ archived!(Entry { page, dirty, protected, dirty_before, dirty_after } vacant Sel
 pub struct Cache {
     slots: Vec<Entry>,
     slot_of: LazyTable<NotCached>,
-    probation: List,
-    protected: List,
+    probation: List<u32>,
+    protected: List<u32>,
     protected_count: usize,
     /// Maximum number of mappings in the protected segment; 0 for plain LRU.
     protected_limit: usize,

@@ -19,7 +19,6 @@ use super::page::PageFtl;
 use super::page::parameters::{AllocationPool, Greedy, PageConfig};
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::MountError;
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::operation::Operations;
@@ -56,15 +55,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "dftl",
     about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Dftl::new(config)?)),
+    ..FtlRow::BLANK
 };
 
 /// The device. See the [module](self).
@@ -220,13 +214,13 @@ impl Dftl {
         let mut is_first = true;
         while !self.is_short(die) {
             // With this many free blocks the collection cannot fail, and it leaves at least one free block.
-            if !self.collect_once(die, 0, operations)? {
+            if !self.collect_within(die, operations)? {
                 return self.look_up(die, page, operations);
             }
             is_first = false;
         }
         let done = self.attempt(die, operations, |layer, operations| {
-            while layer.collect_once(die, 0, operations)? {}
+            while layer.collect_within(die, operations)? {}
             layer.look_up(die, page, operations)
         });
         if done.is_err() && !is_first {
@@ -234,6 +228,16 @@ impl Dftl {
             return self.look_up(die, page, operations);
         }
         done
+    }
+
+    /// [`Dftl::collect_once`] as a part of a read or a trim, and noted as such.
+    fn collect_within(&mut self, die: usize, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let first = operations.all().len();
+        let has_collected = self.collect_once(die, 0, operations)?;
+        if has_collected {
+            operations.push_collection(first);
+        }
+        Ok(has_collected)
     }
 
     /// Does one step of garbage collection, and updates the map for the pages that it moved.
@@ -348,8 +352,8 @@ impl Ftl for Dftl {
 
     /// A mount does not use the pages of the map that are on flash. A page of the map is written again when its
     /// mappings change.
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
-        self.data.mount(scan, take)
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
+        self.data.mount(scan, take);
     }
 
     fn reset_figures(&mut self) {

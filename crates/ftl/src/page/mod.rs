@@ -40,8 +40,7 @@ pub use self::parameters::{AllocationPool, PageConfig};
 use self::placement::Placement;
 use self::shape::NONE;
 use self::stripe::Stripe;
-use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
-use crate::mount::MountError;
+use super::{BuildError, Ftl, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::batch::{Batch, Entry};
 use destage_nand::found::{Place, Scan};
@@ -509,17 +508,12 @@ impl Ftl for PageFtl {
         self.dies[die as usize].fill_unit(at, unit_pages, operations);
     }
 
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         self.take_over(scan, take, &mut |_, _, _| false);
-        Ok(())
     }
 
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         Ok(self.dies[die as usize].mount_step(operations))
-    }
-
-    fn batched(&mut self) -> Option<&mut dyn Batched> {
-        (self.units > 1).then_some(self)
     }
 
     fn wear(&self) -> Wear {
@@ -564,9 +558,7 @@ impl Ftl for PageFtl {
     fn map_bytes(&self) -> u64 {
         4 * self.pages
     }
-}
 
-impl Batched for PageFtl {
     fn serve(
         &mut self,
         die: u32,

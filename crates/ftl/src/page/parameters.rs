@@ -188,13 +188,8 @@ pub(crate) const ROW: FtlRow = FtlRow {
     name: "page",
     about: "Page mapping: pages striped over dies, writes to the plane with the most free blocks, garbage collection.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
     groups_planes: true,
-    places_writes: false,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -232,6 +227,7 @@ pub(crate) const ROW: FtlRow = FtlRow {
         let ftl = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         Ok(Box::new(ftl))
     },
+    ..FtlRow::BLANK
 };
 
 /// The parameters of a page-mapped device that describe the flash.

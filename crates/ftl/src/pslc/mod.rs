@@ -20,7 +20,6 @@ use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::MountError;
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::operation::{Cause, Operations};
@@ -77,15 +76,11 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "pslc",
     about: "Page mapping behind a cache of blocks with one bit a cell, folded into full cells when idle or full.",
     source: OURS,
-    has_flash: true,
     has_cell_modes: true,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Pslc::new(config)?)),
+    ..FtlRow::BLANK
 };
 
 /// The device. See the [module](self).
@@ -288,14 +283,13 @@ impl Ftl for Pslc {
         self.fold(at, self.fold_pages, Cause::Copy, operations)
     }
 
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         let caches = &mut self.caches;
         self.data.take_over(scan, take, &mut |die, state, found| {
             let cache = &mut caches[die];
             cache.take_over(state, found);
             cache.is_dynamic() && cache.to_fold(state).is_some()
         });
-        Ok(())
     }
 
     /// Gives a static cache the blocks that it lacks. Folds a block of a dynamic cache if free blocks are short,

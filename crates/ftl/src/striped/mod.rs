@@ -29,7 +29,6 @@ use self::shape::{InitialMap, InitialOwner, NONE, Shape};
 use self::stream::Stream;
 use super::page::parameters::MOST_HANDLES;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties, Shortage};
-use crate::mount::MountError;
 use destage_nand::array::{Nand, Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
@@ -86,15 +85,11 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "striped",
     about: "Superblocks over all dies and planes: a unit goes to the die with the fewest waiting operations, and garbage collection keeps pace with writes.",
     source: "ours, as drives of today are known to work: pblk (Bjorling et al., FAST 2017), SPDK's FTL, NVMeVirt (FAST 2023)",
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
     places_writes: true,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Striped::new(config)?)),
+    ..FtlRow::BLANK
 };
 
 #[derive(Clone)]
@@ -701,9 +696,8 @@ impl Ftl for Striped {
         }
     }
 
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         self.take_over(scan, take);
-        Ok(())
     }
 
     fn wear(&self) -> Wear {

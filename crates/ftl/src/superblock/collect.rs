@@ -6,7 +6,7 @@ use super::{Class, Superblocks};
 use crate::NoSpace;
 use crate::blocks::NONE;
 use destage_nand::array::BlockSlot;
-use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations};
 
 impl Superblocks {
     /// Frees at least one block of `superblock`, which has its maximum number of blocks. If a block has no live
@@ -40,14 +40,7 @@ impl Superblocks {
         };
         self.blocks.erase(victim, 0, Cause::Copy, operations);
         self.keep_others(superblock, |block| block != victim);
-        let merge = Merge {
-            block: self.name_of(superblock),
-            kind,
-            cause: MergeCause::OwnLog,
-            copies,
-            erases: 1,
-        };
-        self.end_collection(superblock, merge, operations);
+        self.end_collection(superblock, kind, MergeCause::OwnLog, copies, 1, operations);
         Ok(())
     }
 
@@ -94,17 +87,11 @@ impl Superblocks {
             // The block may be full; this is checked before the block is used.
             self.set_open(superblock, Class::Cold, target);
         }
-        let merge = Merge {
-            block: self.name_of(superblock),
-            kind: match copies {
-                0 => MergeKind::Switch,
-                _ => MergeKind::Full,
-            },
-            cause,
-            copies,
-            erases,
+        let kind = match copies {
+            0 => MergeKind::Switch,
+            _ => MergeKind::Full,
         };
-        self.end_collection(superblock, merge, operations);
+        self.end_collection(superblock, kind, cause, copies, erases, operations);
         Ok(())
     }
 
@@ -203,19 +190,23 @@ impl Superblocks {
         }
     }
 
-    /// The number, in the device, of the first logical block of `superblock`.
-    fn name_of(&self, superblock: u32) -> u64 {
-        let first = u64::from(superblock) * u64::from(self.rules.superblock_blocks);
-        first * u64::from(self.rules.dies) + u64::from(self.rules.die)
-    }
-
     /// Ends a collection: forgets which pages were written before the collection, reports the collection as a
-    /// merge, and levels wear if this is due.
-    fn end_collection(&mut self, superblock: u32, merge: Merge, operations: &mut Operations) {
+    /// merge of the first logical block of `superblock`, and levels wear if this is due.
+    fn end_collection(
+        &mut self,
+        superblock: u32,
+        kind: MergeKind,
+        cause: MergeCause,
+        copies: u32,
+        erases: u32,
+        operations: &mut Operations,
+    ) {
         if let Some(written) = &mut self.written {
             written.clear_row(superblock);
         }
-        operations.push_merge(merge);
+        let first = superblock * self.rules.superblock_blocks;
+        self.blocks
+            .emit_merge(first, kind, cause, copies, erases, operations);
         if let Some((worn, limit)) = self.blocks.levelling_due() {
             self.level_wear(worn, limit, operations);
         }

@@ -13,21 +13,20 @@ mod collect;
 mod mount;
 mod tables;
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::lazy::LazyTable;
+use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
 
 use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
 use super::blocks::mount::{Copy, Recovery};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Die, Striped};
+use super::blocks::striped::{self, Die};
 use super::blocks::{Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
-use crate::list::List;
 use destage_nand::array::BlockSlot;
 use destage_nand::divide::Divider;
 use destage_nand::found::FoundBlock;
@@ -59,22 +58,15 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "superblock",
     about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
     source: SOURCE,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
-    places_writes: false,
     has_merges: true,
     parameters: Parameters::ROWS,
     build: |config| {
-        let geometry = config.geometry;
         let parameters = Parameters::from_values(config.values);
         let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
-        let make = |number| Ok(Superblocks::new(config, &parameters, number, logical));
-        Ok(Box::new(Striped::new(config, logical, true, make)?))
+        striped::build(config, &parameters, Some(logs), spare, Superblocks::new)
     },
+    ..FtlRow::BLANK
 };
 
 /// The class of a page, which selects the open block of the superblock to which the page is appended.
@@ -105,8 +97,6 @@ struct Rules {
     update_blocks: u32,
     by_superblock: Divider,
     map_cached: bool,
-    die: u32,
-    dies: u32,
 }
 
 /// One die.
@@ -128,7 +118,7 @@ struct Superblocks {
     /// classes.
     written: Option<Masks<First>>,
     /// Superblocks with update blocks; the one that was written longest ago is in front.
-    order: List,
+    order: List<u32>,
     /// Number of update blocks of the die.
     updates: u32,
     /// Blocks of the superblock that is being folded.
@@ -166,10 +156,8 @@ impl Superblocks {
                 update_blocks,
                 by_superblock: Divider::new(superblock_blocks),
                 map_cached: parameters.sb_map_cached,
-                die: number,
-                dies: geometry.dies,
             },
-            blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
+            blocks: Blocks::new(config, number, logical, parameters.levelling.rule(), true),
             map: LazyTable::new(logical as usize * pages as usize, MapAtStart(initial)),
             owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
             live: LazyTable::new(physical, LiveAtStart(initial)),

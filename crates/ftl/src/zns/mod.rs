@@ -22,7 +22,6 @@ use super::page::PageFtl;
 use super::page::parameters::PageConfig;
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::MountError;
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::geometry::Geometry;
@@ -54,15 +53,11 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "zns",
     about: "Zones of blocks under a thin log of the host: appended to, limited in how many are open, compacted and reset.",
     source: ZNS,
-    has_flash: true,
-    has_cell_modes: false,
-    can_be_mounted: true,
     fills_blocks_in_turn: true,
-    groups_planes: false,
     places_writes: true,
-    has_merges: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
+    ..FtlRow::BLANK
 };
 
 /// The device. See the [module](self).
@@ -278,14 +273,14 @@ impl Ftl for Zns {
         self.zones.tell(mark, operations);
     }
 
-    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
+    fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         let zones = self.zones;
         self.data.mount(&zones.scan(scan), &mut |place| {
             take(Place {
                 at: zones.place(place.at),
                 ..place
             });
-        })?;
+        });
         // When the power failed, a zone may have been open in place of another zone that was still to be finished.
         // So more zones may be open than allowed.
         while self.open() > self.open_zones
@@ -294,7 +289,6 @@ impl Ftl for Zns {
             self.data.die_mut(die).close_open();
         }
         self.most_open = self.open();
-        Ok(())
     }
 
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {

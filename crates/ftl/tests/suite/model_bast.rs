@@ -4,7 +4,7 @@ use crate::kit;
 use crate::naive;
 
 use destage_base::Random;
-use kit::Setup;
+use kit::{Device, Setup};
 use naive::bast::{Bast, Rules};
 
 #[test]
@@ -45,4 +45,20 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let mut model = Bast::new(rules, logical, blocks);
         naive::compare(&setup, &mut model, 12_000, round);
     }
+}
+
+/// With pages in any order, a page of a bound log block may be written again in the data block.
+#[test]
+fn a_log_block_with_an_old_copy_does_not_become_the_data_block() {
+    let setup = Setup::new("bast", 1, 10, 4)
+        .with("log_blocks", "2")
+        .with("in_order", "false")
+        .with("first_write", "data");
+    let mut device = Device::new(&setup);
+    device.trim(0);
+    for page in [1, 1, 1, 1, 0, 0, 4, 8] {
+        device.write(page);
+        device.check();
+    }
+    assert_eq!(device.merges.len(), 2);
 }

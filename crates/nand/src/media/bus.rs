@@ -27,7 +27,7 @@ impl Channel {
         }
         let mut start = earliest.max(self.held_until);
         for (begin, end) in &self.booked {
-            if start + length <= *begin {
+            if start.saturating_add(length) <= *begin {
                 break;
             }
             start = start.max(*end);
@@ -41,7 +41,7 @@ impl Channel {
         if length == 0 {
             return earliest;
         }
-        let end = self.place(issued, earliest, length) + length;
+        let end = self.place(issued, earliest, length).saturating_add(length);
         self.held_until = end;
         end
     }
@@ -52,7 +52,7 @@ impl Channel {
             return earliest;
         }
         let start = self.place(issued, earliest, length);
-        let end = start + length;
+        let end = start.saturating_add(length);
         if self.booked.len() < MOST_BOOKED {
             let at = self.booked.partition_point(|(begin, _)| *begin < start);
             self.booked.insert(at, (start, end));

@@ -178,7 +178,8 @@ impl Media {
     /// `now`.
     #[must_use]
     pub fn takes_read(&self, now: Ticks, die: u32) -> bool {
-        let ready = now + self.config.bus.map_or(0, |bus| bus.command);
+        let command = self.config.bus.map_or(0, |bus| bus.command);
+        let ready = now.saturating_add(command);
         self.interruption(die, ready).is_some()
     }
 
@@ -218,7 +219,7 @@ impl Media {
             Some(suspend) => self.interrupt(die, (now, ready), time, suspend),
             None => ready.max(self.free_from(die)),
         };
-        let end = start + time;
+        let end = start.saturating_add(time);
         if interrupts.is_none() {
             self.dies[die as usize].busy_until = end;
             self.note_end(die, Kind::Read, end);
@@ -244,7 +245,7 @@ impl Media {
             ready = self.hold(die, now, ready, data);
         }
         let busy = self.free_from(die);
-        let end = ready.max(busy) + time;
+        let end = ready.max(busy).saturating_add(time);
         self.dies[die as usize].busy_until = end;
         self.note_end(die, command.kind, end);
         // No operation waits for the status of a program; an erase is done only after its status.
@@ -293,12 +294,12 @@ impl Media {
             (array.read_ends, time)
         } else {
             array.interruptions += 1;
-            let stopped = ready + array.pulse_left(ready, &suspend) + suspend.cost;
-            (stopped, time + suspend.cost)
+            let waits = array.pulse_left(ready, &suspend) + suspend.cost;
+            (ready.saturating_add(waits), time + suspend.cost)
         };
-        array.change_ends += shift;
-        array.read_ends = start + time;
-        array.busy_until += shift;
+        array.change_ends = array.change_ends.saturating_add(shift);
+        array.read_ends = start.saturating_add(time);
+        array.busy_until = array.busy_until.saturating_add(shift);
         if suspend.moves_end {
             self.move_end(die, issued);
         }

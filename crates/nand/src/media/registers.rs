@@ -45,9 +45,9 @@ impl Media {
         if command.kind == Kind::Read {
             let time = cells.read(command.page_type);
             let begins = ready.max(self.free_from(die));
-            let next = begins + time;
+            let next = begins.saturating_add(time);
             let moves = next.max(free);
-            let moved = moves + busy;
+            let moved = moves.saturating_add(busy);
             self.dies[die as usize].busy_until = moved;
             self.note_end(die, Kind::Read, next);
             let left = self.book(die, now, moved, data);
@@ -63,8 +63,8 @@ impl Media {
         let comes = ready.max(free);
         let there = self.hold(die, now, comes, data);
         let moves = there.max(self.free_from(die));
-        let next = moves + busy;
-        let done = next + time;
+        let next = moves.saturating_add(busy);
+        let done = next.saturating_add(time);
         self.note_end(die, Kind::Program, done);
         let array = &mut self.dies[die as usize];
         array.busy_until = done;

@@ -324,7 +324,7 @@ impl Block {
 
 const PRIME: u64 = 0x0000_0100_0000_01B3;
 
-pub(super) fn mix(sum: u64, word: u64) -> u64 {
+fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 

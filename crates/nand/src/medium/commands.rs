@@ -42,17 +42,6 @@ pub enum Pass {
 }
 
 impl FlashCommand {
-    /// The command that carries out `operation` alone.
-    #[must_use]
-    pub fn of(operation: &Operation) -> Self {
-        Self {
-            kind: operation.kind,
-            at: operation.at,
-            pages: 1,
-            pass: Pass::Only,
-        }
-    }
-
     /// Whether the page `at` is one of the pages of the command.
     #[must_use]
     pub fn reaches(&self, Ppn(at): Ppn) -> bool {

@@ -386,8 +386,8 @@ impl Medium {
         report.lost.push((logical, Lost::Torn));
     }
 
-    /// The bytes of the newest readable copy of `page`. Copies that a fill has programmed do not count. `None` if
-    /// there is no other copy.
+    /// The bytes of the newest readable copy of `page` that was programmed after the fill; `None` if there is no such
+    /// copy.
     fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
             let made = state.blocks.made();

@@ -394,13 +394,6 @@ impl Medium {
         }
     }
 
-    /// The checksum over the spare area and the data of a physical page. A drive stores this checksum with the page.
-    /// Here it is computed only on request, because data in RAM are never damaged.
-    #[must_use]
-    pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
-        Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
-    }
-
     fn split(&self, at: u32) -> (u32, u32) {
         (at >> self.page_bits, at & ((1 << self.page_bits) - 1))
     }

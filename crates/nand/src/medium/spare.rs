@@ -5,7 +5,6 @@ use alloc::sync::Arc;
 
 use destage_base::Lpn;
 
-use super::cells::{digest, mix};
 use crate::operation::{Purpose, Role};
 
 /// The kind of a programmed page.
@@ -53,20 +52,6 @@ impl Spare {
             program: 0,
             purpose: Purpose::shared(Role::Data),
         }
-    }
-
-    /// The checksum over `data` and this spare area.
-    #[must_use]
-    pub fn check_sum(&self, data: &[u8]) -> u64 {
-        let words = [
-            self.kind as u64,
-            self.page.map_or(u64::MAX, |page| page.0),
-            self.version,
-            self.program,
-            self.purpose.role as u64,
-            self.purpose.owner.map_or(u64::MAX, u64::from),
-        ];
-        words.into_iter().fold(digest(data), mix)
     }
 }
 

@@ -56,15 +56,13 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "block",
     about: "Destages the block whose last write is oldest, all its pages at once.",
     source: "Kim and Ahn, BPLRU, FAST 2008, section 3.1.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let (pads, rules) = (parameters.pad, &parameters.rules);
         Box::new(BlockLru::<()>::new(config, pads, rules))
-    },
+    })
 };
 
 /// Clusters ordered by their last write. `Data` is the data that a scheme built on this one stores for each cluster.

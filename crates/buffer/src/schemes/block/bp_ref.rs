@@ -30,12 +30,11 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let pads = parameters.pad;
         let unit = Unit::Block { pads };
         Box::new(RecentlyEvicted::new(config, &parameters.choice, unit))
-    },
+    })
 };

@@ -66,11 +66,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "block",
     about: "Destages the block whose last write is oldest, padded; blocks written fully in order leave first.",
     source: "Kim and Ahn, BPLRU, FAST 2008.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| Box::new(Bplru::new(config)),
+    ..SchemeRow::of(&|config| Box::new(Bplru::new(config)))
 };
 
 /// The offset that would continue the cluster's run of pages in order. For a compensated block, this value is the

@@ -58,11 +58,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "block",
     about: "Destages the largest block that is not among the most recently written ones.",
     source: "Kang, Park, Jung, Shim and Cha, CLC, IEEE Transactions on Computers, 2009.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
@@ -71,7 +69,7 @@ pub const ROW: SchemeRow = SchemeRow {
             rebalances_always: parameters.clc_rebalance == Rebalance::Always,
             pads: parameters.pad,
         })
-    },
+    })
 };
 
 const MILLION: u64 = 1_000_000;

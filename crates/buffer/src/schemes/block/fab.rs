@@ -41,11 +41,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "block",
     about: "Destages the block with the most buffered pages; among equals, the least recently written.",
     source: "Jo, Kang, Park, Kim and Lee, FAB, IEEE Transactions on Consumer Electronics, 2006.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
         let parameters = Parameters::from_values(config.values);
         Box::new(Fab {
@@ -54,7 +52,7 @@ pub const ROW: SchemeRow = SchemeRow {
             written: parameters.fab_reads.then(|| BySize::new(largest)),
             pads: parameters.pad,
         })
-    },
+    })
 };
 
 struct Fab {

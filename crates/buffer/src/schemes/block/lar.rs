@@ -47,9 +47,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Wei et al., FlashCoop, ICPP 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         Box::new(Lar {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: Buckets::new(1),
@@ -58,7 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
             clock: 0,
             pads: Parameters::from_values(config.values).pad,
         })
-    },
+    })
 };
 
 #[derive(Clone, Copy, Default)]

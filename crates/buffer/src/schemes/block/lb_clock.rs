@@ -61,9 +61,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Debnath, Subramanya, Du and Lilja, LB-CLOCK, MASCOTS 2009; the exact steps are ours.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(LbClock {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
@@ -72,7 +71,7 @@ pub const ROW: SchemeRow = SchemeRow {
             hint: parameters.lb_seq_hint,
             pads: parameters.pad,
         })
-    },
+    })
 };
 
 struct LbClock {

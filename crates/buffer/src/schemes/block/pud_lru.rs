@@ -55,9 +55,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Hu, Jiang et al., PUD-LRU, MASCOTS 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);
         Box::new(PudLru {
@@ -71,7 +70,7 @@ pub const ROW: SchemeRow = SchemeRow {
             period_end: parameters.pud_period,
             pads: parameters.pad,
         })
-    },
+    })
 };
 
 /// Distances are stored in units of 1/1024 of a page write, rounded down.

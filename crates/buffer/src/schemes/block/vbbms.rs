@@ -52,9 +52,7 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let region = |block_pages| Region {
             blocks: Clusters::new(config.capacity_pages, block_pages),
@@ -67,7 +65,7 @@ pub const ROW: SchemeRow = SchemeRow {
             capacity: config.capacity_pages as usize,
             threshold: parameters.seq_thr,
         })
-    },
+    })
 };
 
 const PAGES: Kind = Kind::Integer {

@@ -25,7 +25,7 @@ use crate::destage::Slot;
 use crate::heap::SlotHeaps;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::shown::{Frame, Shown};
 use crate::view::View;
@@ -36,11 +36,8 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "bound",
     about: "Destages the page whose next write is farthest away; needs to know all writes beforehand.",
     source: "Belady, IBM Systems Journal 5(2), 1966: MIN.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: true,
-    sees: &[],
-    build: &|config| {
+    sees: &[Sees::Future],
+    ..SchemeRow::of(&|config| {
         let Some(future) = config.future else {
             panic!(
                 "belady chooses by the coming writes and was not told them; it can only run on a trace that is read to its end beforehand"
@@ -53,7 +50,7 @@ pub const ROW: SchemeRow = SchemeRow {
             held: 0,
             lines: Vec::new(),
         })
-    },
+    })
 };
 
 /// The next write of a page that will not be written again.

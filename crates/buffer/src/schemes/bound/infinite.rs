@@ -23,15 +23,11 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "bound",
     about: "Absorbs every write, whatever the capacity; only flushes destage.",
     source: "The usual bound.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         Box::new(Infinite {
             pages: SlotLists::new(2, config.capacity_pages),
         })
-    },
+    })
 };
 
 /// The list of dirty pages. Front: the page that was written last.

@@ -54,9 +54,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Queues],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let striping = Striping::new(config, parameters.stride);
         Box::new(Ecr {
@@ -68,7 +67,7 @@ pub const ROW: SchemeRow = SchemeRow {
             held: Vec::new(),
             spared: 0,
         })
-    },
+    })
 };
 
 /// The young part of the order. Its back is adjacent to the front of the old part.

@@ -57,9 +57,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Wu and others, GCaR, ICS 2016.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Queues],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let by_page = lru::Parameters {
             lru_unit: lru::Unit::Page,
@@ -72,7 +71,7 @@ pub const ROW: SchemeRow = SchemeRow {
             window: parameters.gcar_window,
             passed_over: 0,
         })
-    },
+    })
 };
 
 struct Gcar {

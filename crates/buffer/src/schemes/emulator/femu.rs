@@ -41,11 +41,8 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "emulator",
     about: "Destages the least recently written pages in batches once a watermark is reached.",
     source: "MoatLab/FEMU, hw/femu/bbssd/ftl-datapath.c at 0ee6d211.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = u64::from(config.capacity_pages);
         let share = capacity * u64::from(parameters.femu_watermark_percent) / 100;
@@ -55,7 +52,7 @@ pub const ROW: SchemeRow = SchemeRow {
             watermark,
             batch: (capacity as usize).saturating_sub(watermark).max(1),
         })
-    },
+    })
 };
 
 struct Femu {

@@ -45,11 +45,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "emulator",
     about: "Programs the first write of a page at once, and keeps pages that are written again within a second; the least recently used of them leave first.",
     source: "CMU-SAFARI/MQSim, src/ssd/Data_Cache_Manager_Flash_Advanced.cpp at 7ec40e3b.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Time],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(MqSim {
             order: SlotList::new(config.capacity_pages),
@@ -61,7 +59,7 @@ pub const ROW: SchemeRow = SchemeRow {
             cold: None,
             first_writes: 0,
         })
-    },
+    })
 };
 
 fn empty() -> PageMap<()> {

@@ -46,11 +46,8 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "emulator",
     about: "Fills word lines in order of arrival and programs each when its last page arrives; absorbs nothing.",
     source: "snu-csl/nvmevirt, conv_ftl.c and ssd.c at 61c90f77.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let partitions = parameters.nvmevirt_partitions;
         Box::new(NvmeVirt {
@@ -60,7 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
             arrivals: 0,
             filled: None,
         })
-    },
+    })
 };
 
 /// The open word line of a partition.

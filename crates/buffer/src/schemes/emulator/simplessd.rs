@@ -28,7 +28,7 @@ use destage_base::{Lpn, choices, parameters, table};
 
 use crate::destage::Slot;
 use crate::order::SlotLists;
-use crate::registry::{SchemeConfig, SchemeRow};
+use crate::registry::{SchemeConfig, SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::schemes::set::lines::{Lines, VACANT};
 use crate::schemes::set::places::Places;
@@ -83,14 +83,12 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "emulator",
     about: "Cache in sets that destages the least recently written line of every die at the same time once a set is full.",
     source: "SimpleSSD/SimpleSSD, icl/generic_cache.cc at 2be37161.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    sees: &[Sees::Numbers],
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(SimpleSsd::new(config, &parameters))
-    },
+    })
 };
 
 struct SimpleSsd {

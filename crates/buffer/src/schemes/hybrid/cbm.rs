@@ -59,9 +59,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Wei et al., CBM, MSST 2013.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
         let threshold = match parameters.thr_migrate {
@@ -80,7 +79,7 @@ pub const ROW: SchemeRow = SchemeRow {
             joins: parameters.cbm_join == Join::Block,
             migrants: Vec::new(),
         })
-    },
+    })
 };
 
 /// The number of the list, in each structure below that has only one list.

@@ -51,14 +51,11 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "page",
     about: "Drops the least recently used clean page near the end of the LRU order before it destages a dirty page.",
     source: "Park and others, CFLRU, CASES 2006.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Cflru::new(config, &parameters))
-    },
+    })
 };
 
 /// The list of more recently used pages, which are outside the window. In the order of recency, the window follows

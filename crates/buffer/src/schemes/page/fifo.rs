@@ -20,15 +20,11 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "page",
     about: "Destages the page that entered first; a rewrite does not move it.",
     source: "The usual baseline.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         Box::new(Fifo {
             order: SlotList::new(config.capacity_pages),
         })
-    },
+    })
 };
 
 struct Fifo {

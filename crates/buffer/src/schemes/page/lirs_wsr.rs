@@ -57,11 +57,8 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "page",
     about: "Destages pages whose last two uses lie far apart; dirty pages get a second chance.",
     source: "Jiang and Zhang, LIRS, SIGMETRICS 2002; Jung et al., LIRS-WSR, ICCSA 2007.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
         let hir = part_of(parameters.hir_frac, capacity);
@@ -80,7 +77,7 @@ pub const ROW: SchemeRow = SchemeRow {
             lir: 0,
             lir_max: capacity.saturating_sub(hir.max(1)),
         })
-    },
+    })
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -50,14 +50,11 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "page",
     about: "Destages the page (or the request) whose last write is oldest.",
     source: "The usual baseline; by request: Xie and Koshia, EPO, 2011.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Lru::new(config, &parameters))
-    },
+    })
 };
 
 /// The scheme.

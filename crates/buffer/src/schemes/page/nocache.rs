@@ -17,11 +17,7 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "page",
     about: "Buffers nothing: every request goes to the flash translation layer unchanged.",
     source: "The usual baseline.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    sees: &[],
-    build: &|_| Box::new(NoCache),
+    ..SchemeRow::of(&|_| Box::new(NoCache))
 };
 
 struct NoCache;

@@ -54,12 +54,11 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Seo and Shin, Recently-Evicted-First, IEEE Transactions on Consumer Electronics, 2008.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(RecentlyEvicted::new(config, &parameters, Unit::Page))
-    },
+    })
 };
 
 /// The pages that are evicted together.

@@ -75,11 +75,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "run",
     about: "Destages long runs of consecutive pages before short ones and single pages.",
     source: "Jiang et al., DULO, FAST 2005; simplified to one stage and one set of sequences.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let stage = parameters.dulo_stage as usize;
         let (cluster, grouping) = match parameters.dulo_cut {
@@ -106,7 +104,7 @@ pub const ROW: SchemeRow = SchemeRow {
             inflation: 0,
             made: 0,
         })
-    },
+    })
 };
 
 /// The H of a single page while L is 0. H is stored in units of 2^-32, rounded down, because sums of integers are the

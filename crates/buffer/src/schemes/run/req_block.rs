@@ -58,9 +58,7 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Req-block, ICPP 2022; extended in IEEE TCAD 2023.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(ReqBlock {
             groups: Groups::new(),
@@ -70,7 +68,7 @@ pub const ROW: SchemeRow = SchemeRow {
             counts_pages: parameters.req_count == Count::Page,
             made: 0,
         })
-    },
+    })
 };
 
 /// The list of new request blocks. In each list, the latest block is at the front.

@@ -16,9 +16,7 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "set",
     about: "Write-back cache in sets that writes its least frequently used dirty line back when idle, one line at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
-    reconstructed: false,
     parameters: Central::ROWS,
-    needs_future: false,
-    sees: &[Sees::Time],
-    build: &|config| central(config, Rule::Frequency),
+    sees: &[Sees::Time, Sees::Numbers],
+    ..SchemeRow::of(&|config| central(config, Rule::Frequency))
 };

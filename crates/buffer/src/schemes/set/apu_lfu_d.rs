@@ -16,9 +16,7 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "set",
     about: "Works as apu-lfu, but writes one line of every package back at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
-    reconstructed: false,
     parameters: Distributed::ROWS,
-    needs_future: false,
-    sees: &[Sees::Time],
-    build: &|config| distributed(config, Rule::Frequency),
+    sees: &[Sees::Time, Sees::Numbers],
+    ..SchemeRow::of(&|config| distributed(config, Rule::Frequency))
 };

@@ -188,17 +188,6 @@ parameters! {
     }
 }
 
-/// The action of a scheme in idle time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Idle {
-    /// The scheme does nothing.
-    Nothing,
-    /// The scheme writes back one line of the whole cache at a time.
-    Central,
-    /// The scheme writes back one line of every package at a time.
-    Distributed,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Clean,
@@ -223,7 +212,9 @@ pub struct SetCache {
     /// The dirty lines, in one group or in one group per package.
     pub(super) dirty: DirtyLines,
     read_touch: bool,
-    idle: Idle,
+    /// Whether lines are written back one of every package at a time, and not one of the whole cache.
+    is_distributed: bool,
+    /// The use of idle time; `None` if the scheme does not use it.
     rule: Option<IdleRule>,
     /// Whether a line that is written back in idle time counts as clean only when its program has completed.
     clean_at_completion: bool,
@@ -320,11 +311,7 @@ impl SetCache {
             len: 0,
             dirty: DirtyLines::new(order, groups, config.capacity_pages),
             read_touch: common.read_touch,
-            idle: match (idle, rounds) {
-                (None, _) => Idle::Nothing,
-                (Some(_), None) => Idle::Central,
-                (Some(_), Some(_)) => Idle::Distributed,
-            },
+            is_distributed: rounds.is_some(),
             rule,
             clean_at_completion: idle.is_none_or(|idle| idle.clean_at == CleanAt::Complete),
             room_is_a_line: common.apu_room == Room::Line,
@@ -445,9 +432,9 @@ impl SetCache {
     /// The group of dirty lines to which `page` belongs.
     #[inline]
     fn group_of(&self, page: Lpn) -> u32 {
-        match self.idle {
-            Idle::Distributed => self.places.package_of(page),
-            Idle::Central | Idle::Nothing => 0,
+        match self.is_distributed {
+            true => self.places.package_of(page),
+            false => 0,
         }
     }
 
@@ -513,11 +500,7 @@ impl SetCache {
         state: State,
         victim: &mut Victim,
     ) {
-        let groups = if self.idle == Idle::Distributed {
-            packages
-        } else {
-            0..1
-        };
+        let groups = if self.is_distributed { packages } else { 0..1 };
         for group in groups.filter(|group| is_free(*group)) {
             if let Some(slot) = self.dirty.pop(group) {
                 self.states[slot.0 as usize] = state;
@@ -525,7 +508,7 @@ impl SetCache {
             }
         }
         victim.retain = true;
-        if self.idle == Idle::Distributed {
+        if self.is_distributed {
             victim.grouping = Grouping::Batch;
         }
     }

@@ -8,7 +8,7 @@
 //! The rules are in `cache`. Cost: O(ways) per page.
 
 use super::cache::{WriteBack, write_back};
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeRow, Sees};
 
 /// The row of `wb`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -16,9 +16,7 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "set",
     about: "Write-back cache in sets; makes room one line at a time, and does not use idle time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
-    reconstructed: false,
     parameters: WriteBack::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &write_back,
+    sees: &[Sees::Numbers],
+    ..SchemeRow::of(&write_back)
 };

@@ -58,9 +58,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Soundararajan and others, Extending SSD Lifetimes with Disk-Based Write Caches, FAST 2010.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Time],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
         let parameters = Parameters::from_values(config.values);
         let timeout = parameters.griffin_timeout_s * TICKS_PER_S;
@@ -75,7 +74,7 @@ pub const ROW: SchemeRow = SchemeRow {
             log_pages: or_never(parameters.griffin_log_pages),
             migrations: [0; 4],
         })
-    },
+    })
 };
 
 /// The reason why the log is migrated.

@@ -1,12 +1,12 @@
 //! Runs a naive model of a scheme and the scheme itself on the same operations and compares the
 //! records.
 
+use destage_base::Random;
 use destage_base::parameter::{Value, Values};
-use destage_base::{Lpn, Random};
 use destage_buffer::{COMMON, SchemeRow, find};
 use destage_sample::sampled;
 
-use super::{Bench, Completion, Operation, Record, random_operations};
+use super::{Bench, Completion, Operation, Record, is_resident, random_operations};
 
 /// Page writes per model, all sizes together: 300,000, or a million with `make whole`.
 pub fn page_writes() -> usize {
@@ -124,7 +124,7 @@ pub fn compare_on(
         // checked many times.
         let page = number as u64 % size.1;
         assert_eq!(
-            bench.buffer.is_resident(Lpn(page)),
+            is_resident(&bench.buffer, page),
             model.holds(page),
             "{scheme} {size:?} {set:?}: page {page} after operation {number}, {operation:?}"
         );

@@ -143,7 +143,7 @@ pub fn run_all(
 ) {
     let mut expected = None;
     let config = BufferConfig::from_parameters(capacity, 4, &Common::from_values(values));
-    let future = row.needs_future.then(|| page_writes(operations));
+    let future = row.needs_future().then(|| page_writes(operations));
     for completion in completions(operations.len() as u64) {
         let (config, future) = (config.clone(), future.as_deref());
         let mut bench = Bench::configured(4, row, config, values, completion, future);

@@ -155,12 +155,9 @@ impl<'a> Stack<'a> {
         let config =
             BufferConfig::from_parameters(self.capacity, cluster, &Common::from_values(&values));
         let scheme = (row.build)(&SchemeConfig {
-            capacity_pages: self.capacity,
-            cluster_pages: config.cluster_pages,
             dies: self.geometry.dies,
             future: Some(future),
-            seed: 1,
-            values: &values,
+            ..SchemeConfig::new(self.capacity, config.cluster_pages, &values)
         });
         Buffer::new(config, scheme)
     }
@@ -294,7 +291,12 @@ impl Flash {
                     to_come.extend(units.commands(operation.at));
                 }
                 _ if operation.kind == Kind::Read => {}
-                _ => to_come.push_back(FlashCommand::of(operation)),
+                _ => to_come.push_back(FlashCommand {
+                    kind: operation.kind,
+                    at: operation.at,
+                    pages: 1,
+                    pass: Pass::Only,
+                }),
             }
         }
         let erase = to_come

@@ -10,6 +10,11 @@ use destage_base::Random;
 use destage_base::archive::{Archive, Archived, Damaged};
 
 const NONE: u32 = u32::MAX;
+/// With at least this number of draws, and with more than [`DRAWS_OF_ALL`] draws for each candidate, the best of all
+/// candidates is taken without a draw, which takes less time.
+const MANY_DRAWS: u32 = 1 << 16;
+/// So many draws for each candidate would miss the best candidate with a probability below e^-64.
+const DRAWS_OF_ALL: usize = 64;
 
 /// The candidates of each pool, in a dense array without order.
 #[derive(Clone)]
@@ -94,8 +99,12 @@ impl Drawn {
         if candidates.is_empty() {
             return None;
         }
+        let key = |block: &u32| (valid(*block), self.closed[*block as usize]);
+        if self.draws >= MANY_DRAWS && self.draws as usize > DRAWS_OF_ALL * candidates.len() {
+            return candidates.iter().copied().min_by_key(key);
+        }
         (0..self.draws)
             .map(|_| candidates[self.random.below(candidates.len() as u64) as usize])
-            .min_by_key(|block| (valid(*block), self.closed[*block as usize]))
+            .min_by_key(key)
     }
 }

@@ -9,12 +9,12 @@ use alloc::vec::Vec;
 use destage_base::Random;
 use destage_base::archive::{Archive, Archived, Damaged};
 use destage_base::archived;
+use destage_base::list::List;
 
 use self::aged::Aged;
 use self::drawn::Drawn;
 pub use self::fewest::Fewest;
 use self::fewest::closed;
-use crate::list::List;
 use crate::page::shape::Shape;
 
 /// The order in which candidates are collected.
@@ -42,7 +42,7 @@ enum Table {
     FewestNumbered(Fewest<u16>),
     FewestClosed(Fewest<u64>),
     /// A list per pool; blocks are counted from the first block of the pool.
-    Closed(Vec<List>),
+    Closed(Vec<List<u32>>),
     Aged(Aged),
     Drawn(Drawn),
 }

@@ -386,9 +386,9 @@ impl Device {
             assert!(rounds < 1_000, "garbage collection without end");
         }
         self.operations.clear();
-        let batched = self.ftl.batched().expect("a layer with parallel units");
         let mut batch = Batch::default();
-        let taken = batched
+        let taken = self
+            .ftl
             .serve(die, reads, writes, &mut batch, &mut self.operations)
             .unwrap_or_else(|full| panic!("{full:?}"));
         assert_eq!(batch.entries.len(), reads.len() + taken);

@@ -79,9 +79,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Time],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let or = |given, other: u32| match given {
             0 => other.max(1),
@@ -106,7 +105,7 @@ pub const ROW: SchemeRow = SchemeRow {
             },
             striping,
         })
-    },
+    })
 };
 
 /// The state of a page. It is also the number of the page's list.

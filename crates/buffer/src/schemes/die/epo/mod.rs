@@ -63,11 +63,8 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "die",
     about: "Destages the least recently written page of every die in one batch.",
     source: "Xie and Koshia, EPO, 2011, figure 3.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         let parameters = Parameters::from_values(config.values);
         let dies = config.dies.max(1);
         let batch_max = match parameters.epo_batch_max {
@@ -87,7 +84,7 @@ pub const ROW: SchemeRow = SchemeRow {
             knows_addresses: parameters.epo_key == Key::Physical,
             pool: Pool::new(parameters.epo_pool, config.capacity_pages, dies),
         })
-    },
+    })
 };
 
 struct Epo {

@@ -61,11 +61,9 @@ pub const ROW: SchemeRow = SchemeRow {
     family: "hybrid",
     about: "Keeps hot pages singly, and evicts clusters by size once they are older than a learned threshold.",
     source: "Wu, Eckart and He, BPAC, MSST 2010.",
-    reconstructed: false,
     parameters: Parameters::ROWS,
-    needs_future: false,
     sees: &[Sees::Clusters],
-    build: &|config| Box::new(Bpac::new(config)),
+    ..SchemeRow::of(&|config| Box::new(Bpac::new(config)))
 };
 
 /// The order in which the pages of a cluster were written.
@@ -137,24 +135,9 @@ struct Bpac {
     /// The virtual time of the last use of each block. Present only if BIRD is sampled over all blocks that were ever
     /// used.
     history: Option<PageMap<u64>>,
-    rules: Rules,
+    parameters: Parameters,
     /// The number of evictions by [`Reason`].
     evictions: [u64; 4],
-}
-
-/// The rules that the parameters select.
-struct Rules {
-    /// Whether every hit is a use of its block.
-    hits_use_blocks: bool,
-    /// Whether old sequential clusters are size-dependent too.
-    sequences_age: bool,
-    /// Whether a cluster of one page counts as sequential.
-    lone_pages_are_sequences: bool,
-    fallback: Fallback,
-    /// The share of the clusters, beginning with the oldest, that [`Fallback::LargestTail`] considers.
-    tail: f64,
-    hot_leaves_by_block: bool,
-    hot_leaves_with_cluster: bool,
 }
 
 impl Scheme for Bpac {
@@ -194,7 +177,7 @@ impl Scheme for Bpac {
         let last = self.last[entry.slot.0 as usize];
         self.monitor.pird.samples.push(distance(last, time));
         self.last[entry.slot.0 as usize] = time;
-        if self.rules.hits_use_blocks {
+        if self.parameters.bird_update == Update::Any {
             self.hit_block(entry.page, time);
         }
         if self.clusters.contains(entry.slot) {
@@ -271,10 +254,8 @@ impl Bpac {
         let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);
         let buckets = || Buckets::new(largest + 2);
-        let clusters = || Clusters::new(config.capacity_pages, config.cluster_pages);
-        let fallback = parameters.bpac_fallback;
-        let by_block = parameters.bpac_plist_victim == HotVictim::Block;
-        let with_cluster = parameters.evict_hot_with_cluster;
+        let finds_hot_by_block =
+            parameters.bpac_plist_victim == HotVictim::Block || parameters.evict_hot_with_cluster;
         let learning = Rule::new(
             parameters.bpac_period,
             parameters.bpac_cover,
@@ -283,11 +264,11 @@ impl Bpac {
         );
         Self {
             hot: SlotList::new(config.capacity_pages),
-            hot_blocks: (by_block || with_cluster).then(|| Clusters::new(0, config.cluster_pages)),
-            clusters: clusters(),
+            hot_blocks: finds_hot_by_block.then(|| Clusters::new(0, config.cluster_pages)),
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             queues: Rings::new(4, 0),
             by_size: buckets(),
-            young_by_size: (fallback == Fallback::Largest).then(buckets),
+            young_by_size: (parameters.bpac_fallback == Fallback::Largest).then(buckets),
             full: largest + 1,
             last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             dependent_clusters: 0,
@@ -299,15 +280,7 @@ impl Bpac {
                 parameters.bpac_bird_thd as u64,
             ),
             history: (parameters.bird_scope == Scope::History).then(|| PageMap::with_capacity(0)),
-            rules: Rules {
-                hits_use_blocks: parameters.bird_update == Update::Any,
-                sequences_age: parameters.bpac_ages == Ages::All,
-                lone_pages_are_sequences: parameters.bpac_lone_page == LonePage::Sequential,
-                fallback,
-                tail: parameters.bpac_tail,
-                hot_leaves_by_block: by_block,
-                hot_leaves_with_cluster: with_cluster,
-            },
+            parameters,
             evictions: [0; 4],
         }
     }
@@ -466,8 +439,10 @@ impl Bpac {
         let cluster = self.clusters.data(id);
         let pages = self.clusters.pages(id);
         let is_sequential = cluster.class == Class::Sequential;
-        let is_sequence = is_sequential && (pages > 1 || self.rules.lone_pages_are_sequences);
-        let is_dependent = cluster.is_old && (!is_sequence || self.rules.sequences_age);
+        let is_random = pages == 1 && self.parameters.bpac_lone_page == LonePage::Random;
+        let is_sequence = is_sequential && !is_random;
+        let ages = !is_sequence || self.parameters.bpac_ages == Ages::All;
+        let is_dependent = cluster.is_old && ages;
         let bucket = if is_sequential && self.clusters.is_complete(id) {
             Some(self.full)
         } else {

@@ -18,14 +18,7 @@ fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) 
     values.set("bpac_ages", Value::Text("all".to_owned()));
     values.set("bpac_pird_thd", Value::Number(threshold));
     values.set("bpac_bird_thd", Value::Number(threshold));
-    let mut bpac = Bpac::new(&SchemeConfig {
-        capacity_pages: 8,
-        cluster_pages: 4,
-        dies: 1,
-        future: None,
-        seed: 1,
-        values: &values,
-    });
+    let mut bpac = Bpac::new(&SchemeConfig::new(8, 4, &values));
     let mut resident = BTreeMap::new();
     let mut free: Vec<u32> = (0..8).collect();
     for (index, page) in stream.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The choice of the victim: four rules that are applied in order, and the pages that are evicted together with the
 //! victim.
 
-use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
+use super::{Bpac, COOLED, Fallback, HotVictim, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
 use crate::config::part_of_rounded_up;
 use crate::destage::Grouping;
@@ -30,12 +30,12 @@ impl Bpac {
 
     /// The victim if the size-dependent region is empty and no sequential cluster is full.
     fn fallback(&mut self) -> Option<ClusterId> {
-        match self.rules.fallback {
+        match self.parameters.bpac_fallback {
             Fallback::Lru => self.oldest_first().next(),
             Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
             Fallback::LargestTail => {
                 let clusters = self.clusters.count() as u32;
-                let count = part_of_rounded_up(self.rules.tail, clusters) as usize;
+                let count = part_of_rounded_up(self.parameters.bpac_tail, clusters) as usize;
                 let pages = |id: &ClusterId| self.clusters.pages(*id);
                 let larger = |best, next| {
                     if pages(&next) > pages(&best) {
@@ -73,14 +73,14 @@ impl Bpac {
         self.forget(cluster, was_dependent);
         self.clusters.take(cluster, &mut victim.entries);
         victim.grouping = Grouping::Cluster;
-        if self.rules.hot_leaves_with_cluster {
+        if self.parameters.evict_hot_with_cluster {
             self.take_hot_block(block, victim);
             victim.entries.sort_unstable_by_key(|entry| entry.page);
         }
     }
 
     fn take_hot(&mut self, page: Entry, victim: &mut Victim) {
-        if self.rules.hot_leaves_by_block {
+        if self.parameters.bpac_plist_victim == HotVictim::Block {
             let (block, _) = self.clusters.split(page.page);
             self.take_hot_block(block, victim);
             victim.grouping = Grouping::Cluster;
