@@ -1,6 +1,6 @@
 //! The description of how a result was computed. Metrics never depend on this description.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use destage_sim::settings::Config;
@@ -8,6 +8,8 @@ use destage_sim::source::Seen;
 use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
+use crate::input::Input;
+use crate::numbers;
 
 /// The version of the format of results in JSON and CSV. The version grows if a name is changed or gets another
 /// meaning, but not if a name is added.
@@ -16,7 +18,7 @@ pub const SCHEMA: u64 = 1;
 /// The version of the model. The version grows when a configuration gives other results than under the older version.
 /// Stored results of an older version are then computed again. A test fails if the golden results change but the
 /// version does not.
-pub const MODEL: u64 = 12;
+pub const MODEL: u64 = 13;
 
 /// The description of how a result was computed.
 #[derive(Clone, Debug)]
@@ -27,26 +29,50 @@ pub struct Manifest {
     pub inputs: Vec<Facts>,
     /// Parameters that were set but have no effect in the runs; one sentence each.
     pub unused: Vec<String>,
+    /// Where a device differs much from what was set for it; one sentence each.
+    pub notes: Vec<String>,
     /// The seed of every random choice.
     pub seed: u64,
     /// The wall-clock time of the work, in seconds.
     pub wall_time_s: f64,
 }
 
-/// A sentence for each parameter that was set but has no effect in some of the runs of `configs`. The sentence gives
-/// the reason. If the parameter has an effect in other runs, it also gives the number of runs without an effect.
-pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
-    sentences(
-        configs
-            .into_iter()
-            .map(|config| config.without_effect.clone()),
-    )
+/// A sentence for each parameter that was set but has no effect in some of the runs of `configs` on `inputs`. The
+/// sentence gives the reason. If the parameter has an effect in other runs, it also gives the number of runs without an
+/// effect. Without `inputs`, any kind of input is assumed.
+pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>, inputs: &[Input]) -> Vec<String> {
+    // A parameter of reading has an effect if one of the inputs uses it.
+    let kind = inputs.iter().map(Input::input_kind).max();
+    sentences(configs.into_iter().map(|config| match kind {
+        Some(kind) => config.without_effect_on(kind, None),
+        None => config.without_effect.clone(),
+    }))
 }
 
-/// A sentence for each parameter that was set but has no effect in a run under `config`. `seen` has facts about the
-/// input of the run.
-pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
-    sentences([config.without_effect_on(seen)])
+/// A sentence for each parameter that was set but has no effect in a run on `input` under `config`. `seen` has facts
+/// about the requests of the input.
+pub(crate) fn unused_on(config: &Config, input: &Input, seen: Seen) -> Vec<String> {
+    sentences([config.without_effect_on(input.input_kind(), Some(seen))])
+}
+
+/// A sentence for each device among `configs` whose over-provisioning differs much from what the user has set.
+pub(crate) fn notes<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let note = |config: &'c Config| {
+        if !config.has_flash() || !known.insert(config.device_text()) {
+            return None;
+        }
+        let found = config.rounded_over_provisioning()?;
+        Some(format!(
+            "FTL {}: over-provisioning is {} % in place of {} %, because the layer sets whole blocks aside: the device offers {} of {}",
+            config.ftl_row.name,
+            numbers::real(found.percent),
+            found.asked_percent,
+            numbers::size(found.offered_bytes),
+            numbers::size(found.flash_bytes)
+        ))
+    };
+    configs.into_iter().filter_map(note).collect()
 }
 
 fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<String> {
@@ -74,6 +100,7 @@ impl Manifest {
             command: Vec::new(),
             inputs: Vec::new(),
             unused: Vec::new(),
+            notes: Vec::new(),
             seed: 1,
             wall_time_s: started.elapsed().as_secs_f64(),
         }
@@ -129,6 +156,9 @@ impl Manifest {
         let warnings = self.warnings();
         if !warnings.is_empty() {
             map.insert("warnings".into(), json!(warnings));
+        }
+        if !self.notes.is_empty() {
+            map.insert("notes".into(), json!(self.notes));
         }
         map
     }

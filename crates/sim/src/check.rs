@@ -12,6 +12,7 @@
 use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
 use destage_buffer::{SchemeConfig, Sees};
 
+use crate::capacity::has_reserve;
 use crate::config::Config;
 use crate::error::{Refusal, SimError};
 use crate::fits::FITS;
@@ -38,6 +39,27 @@ pub(crate) struct Asked {
     pub purpose: Purpose,
     /// The parameters that the user set. Parameters that a profile or an input sets are not included.
     pub given: Vec<String>,
+    /// The over-provisioning in percent that the user set, if it has an effect.
+    pub over_provisioning: Option<f64>,
+}
+
+/// Where the requests of an input come from. Some parameters of reading have an effect only on some of these kinds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum InputKind {
+    /// A workload, or a function that generates requests.
+    Generated,
+    /// Requests that the caller passes in memory.
+    Memory,
+    /// A trace file, or standard input.
+    File,
+}
+
+/// The facts about an input, as far as they are known. A fact that is not known is assumed to hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    pub input: Option<InputKind>,
+    /// The kinds of requests in the input.
+    pub seen: Option<Seen>,
 }
 
 /// A fact about a configuration and its purpose that conditions may name.
@@ -135,11 +157,6 @@ pub static FACTS: &[Fact] = &[
         holds: |of| of.config.ftl_row.has_merges,
     },
     Fact {
-        name: "no-mount",
-        words: "a layer that cannot be mounted",
-        holds: |of| !of.config.ftl_row.can_be_mounted,
-    },
-    Fact {
         name: "handles",
         words: "ftl.handles above 1",
         holds: |of| of.config.handles() > 1,
@@ -148,6 +165,11 @@ pub static FACTS: &[Fact] = &[
         name: "pages",
         words: "a scheme that keeps pages",
         holds: |of| of.config.keeps_pages(),
+    },
+    Fact {
+        name: "reserve",
+        words: "a layer with ftl.reserve_percent",
+        holds: |of| has_reserve(of.config.ftl_row),
     },
     Fact {
         name: "shares",
@@ -170,19 +192,35 @@ pub static FACTS: &[Fact] = &[
     Fact {
         name: "foreknown",
         words: "a scheme that knows the coming writes",
-        holds: |of| of.config.scheme.needs_future,
+        holds: |of| of.config.scheme.needs_future(),
     },
     Fact {
         name: "trims",
         words: "an input with trims",
-        holds: |of| of.seen.is_none_or(|seen| seen.trims),
+        holds: |of| of.known.seen.is_none_or(|seen| seen.trims),
+    },
+    Fact {
+        name: "trace",
+        words: "a trace, and not a workload",
+        holds: |of| {
+            let input = of.known.input;
+            input.is_none_or(|input| input != InputKind::Generated)
+        },
+    },
+    Fact {
+        name: "trace-file",
+        words: "a trace file",
+        holds: |of| {
+            let input = of.known.input;
+            input.is_none_or(|input| input == InputKind::File)
+        },
     },
     Fact {
         name: "durable-answers",
         words: "an input with flushes or force unit access, or device.vwc = off",
         holds: |of| {
             let is_off = of.config.typed.device.vwc == VolatileCache::Off;
-            is_off || of.seen.is_none_or(|seen| seen.durable)
+            is_off || of.known.seen.is_none_or(|seen| seen.durable)
         },
     },
     Fact {
@@ -191,8 +229,14 @@ pub static FACTS: &[Fact] = &[
         holds: |of| {
             let kept = of.config.typed.sim.exact_responses;
             let least = kept.min(EXACT_RESPONSES);
-            of.seen.is_none_or(|seen| seen.requests > u64::from(least))
+            let seen = of.known.seen;
+            seen.is_none_or(|seen| seen.requests > u64::from(least))
         },
+    },
+    Fact {
+        name: "front-end",
+        words: "a stage of the front end (docs/SPEC.md, Front end)",
+        holds: |of| of.config.front().is_some(),
     },
     Fact {
         name: "overtaking",
@@ -221,8 +265,7 @@ pub fn in_words(condition: &str) -> String {
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
-    /// The kinds of requests in the input. `None` as long as they are not known; then any kind is possible.
-    seen: Option<Seen>,
+    known: Known,
 }
 
 impl Considered<'_> {
@@ -295,17 +338,17 @@ impl Config {
         read(condition).holds(&Considered {
             config: self,
             purpose: self.asked.purpose,
-            seen: None,
+            known: Known::default(),
         })
     }
 
-    /// The first condition, in words, that `key` needs and that does not hold. `None` if the parameter has an effect,
-    /// or if it has its default.
-    pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
+    /// The first condition, in words, that `key` needs and that does not hold for an input of which the facts `known`
+    /// are known. `None` if the parameter has an effect, or if it has its default.
+    pub(crate) fn lacks(&self, key: &str, known: Known) -> Option<String> {
         let considered = Considered {
             config: self,
             purpose: self.asked.purpose,
-            seen,
+            known,
         };
         let (row, value) = self.row(key)?;
         if row.read(row.default).as_ref() == Ok(value) {
@@ -314,17 +357,18 @@ impl Config {
         considered.lacks(row).next().map(in_words)
     }
 
-    /// Parameters that the user set and that have no effect on an input with the facts in `seen`, each with the
-    /// reason.
+    /// Parameters that the user set and that have no effect on an input of the kind `input`, each with the reason.
+    /// `seen` has the facts about the requests of the input, if the requests are known.
     #[must_use]
-    pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
-        // A run with a loss of power does not read all of its input, and a served device has none.
-        if self.asked.purpose != Purpose::Run {
-            return self.without_effect.clone();
-        }
+    pub fn without_effect_on(&self, input: InputKind, seen: Option<Seen>) -> Vec<(String, String)> {
+        let known = Known {
+            input: Some(input),
+            // A run with a loss of power does not read all of its input.
+            seen: seen.filter(|_| self.asked.purpose == Purpose::Run),
+        };
         let of_input = self.asked.given.iter().filter_map(|key| {
             let is_known = self.without_effect.iter().any(|(known, _)| known == key);
-            let lacking = self.lacks(key, Some(seen)).filter(|_| !is_known)?;
+            let lacking = self.lacks(key, known).filter(|_| !is_known)?;
             Some((key.clone(), format!("it needs {lacking}")))
         });
         self.without_effect
@@ -349,7 +393,7 @@ impl Config {
         let considered = Considered {
             config: self,
             purpose,
-            seen: None,
+            known: Known::default(),
         };
         let mut found: Vec<(String, &'static Parameter, &Value, &Exclusion)> = Vec::new();
         for (key, row) in self.rows().filter(|(_, row)| !row.excludes.is_empty()) {
@@ -396,18 +440,11 @@ impl Config {
 
     /// Whether placement handles can share the slots of the scheme.
     pub(crate) fn has_divisible_slots(&self) -> bool {
-        if self.scheme.needs_future {
+        if self.scheme.needs_future() {
             return true;
         }
-        let properties = (self.scheme.build)(&SchemeConfig {
-            capacity_pages: 1,
-            cluster_pages: 1,
-            dies: 1,
-            future: None,
-            seed: 0,
-            values: self.buffer_values(),
-        })
-        .properties();
+        let smallest = SchemeConfig::new(1, 1, self.buffer_values());
+        let properties = (self.scheme.build)(&smallest).properties();
         properties.keeps_pages && !properties.is_unbounded && !properties.waits_for_its_place
     }
 
@@ -425,15 +462,17 @@ mod tests {
     use destage_base::parameter::Clause;
 
     use super::*;
+    use crate::capacity::STAND_INS;
     use crate::settings::Settings;
 
-    /// Every row of every scheme and layer, with its full name.
+    /// Every row of every scheme and layer, with its full name, and the rows of settings that replace others.
     fn every_row() -> Vec<(String, &'static Parameter)> {
         let of = |section: &'static str, rows: &'static [Parameter]| {
             rows.iter()
                 .map(move |row| (format!("{section}{}", row.name), row))
         };
         of("", PARAMETERS)
+            .chain(of("", STAND_INS))
             .chain(of("", destage_trace::PARAMETERS))
             .chain(of("buffer.", destage_buffer::COMMON))
             .chain(
@@ -542,6 +581,29 @@ mod tests {
             said,
             &[(expected.0.to_owned(), expected.1.to_owned())],
             "{said:?}"
+        );
+    }
+    #[test]
+    fn parameters_of_reading_decide_something_only_where_there_is_something_to_read() {
+        let mut settings = Settings::new();
+        for pair in [
+            "trace.time_unit=us",
+            "trace.lba_shift=63",
+            "trace.flush_every_writes=9",
+        ] {
+            settings.set_pair(pair).unwrap();
+        }
+        let config = settings.resolve().unwrap();
+        let named = |input| -> Vec<String> {
+            let named = config.without_effect_on(input, None);
+            named.into_iter().map(|(key, _)| key).collect()
+        };
+        assert!(config.without_effect.is_empty());
+        assert!(named(InputKind::File).is_empty());
+        assert_eq!(named(InputKind::Memory), ["trace.time_unit"]);
+        assert_eq!(
+            named(InputKind::Generated),
+            ["trace.lba_shift", "trace.time_unit"]
         );
     }
 }

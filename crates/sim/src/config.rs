@@ -18,7 +18,7 @@ use destage_ftl::{Ftl, FtlConfig, FtlRow};
 use destage_nand::{Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
-use crate::check::{Asked, Purpose};
+use crate::check::{Asked, Known, Purpose};
 use crate::contract::Checked;
 use crate::engine::{EngineConfig, Replay, Statistics};
 use crate::error::SimError;
@@ -134,11 +134,13 @@ impl Config {
         let has_default = |row: &Parameter, value| row.read(row.default).as_ref() == Ok(value);
         without_effect.retain(|(key, _)| match self.row(key) {
             None => true,
-            Some((row, value)) => has_default(row, value) || self.lacks(key, None).is_some(),
+            Some((row, value)) => {
+                has_default(row, value) || self.lacks(key, Known::default()).is_some()
+            }
         });
         for key in &self.asked.given {
             let is_known = without_effect.iter().any(|(known, _)| known == key);
-            let lacking = self.lacks(key, None).filter(|_| !is_known);
+            let lacking = self.lacks(key, Known::default()).filter(|_| !is_known);
             without_effect
                 .extend(lacking.map(|lacking| (key.clone(), format!("it needs {lacking}"))));
         }
@@ -255,15 +257,8 @@ impl Config {
     /// Whether the scheme buffers pages.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
-        let smallest = SchemeConfig {
-            capacity_pages: 0,
-            cluster_pages: 1,
-            dies: 1,
-            future: None,
-            seed: 0,
-            values: &self.buffer,
-        };
-        self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
+        let smallest = SchemeConfig::new(0, 1, &self.buffer);
+        self.scheme.needs_future() || (self.scheme.build)(&smallest).properties().keeps_pages
     }
 
     /// The options for reading traces.
@@ -445,7 +440,8 @@ impl Config {
     }
 
     /// Whether trimmed pages must read as zeros.
-    pub(crate) fn has_strict_trim(&self) -> bool {
+    #[must_use]
+    pub fn has_strict_trim(&self) -> bool {
         self.typed.device.trim == Trim::Strict
     }
 
@@ -467,7 +463,7 @@ impl Config {
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
         // A scheme that needs the coming writes can be built only for a run.
-        if self.scheme.needs_future {
+        if self.scheme.needs_future() {
             return false;
         }
         let buffer = self.buffer(false, &Prepass::default());
@@ -568,10 +564,10 @@ impl Config {
         }
     }
 
-    /// Whether a run needs a pass over the requests before it begins; see [`Prepass::of`].
+    /// Whether a run needs a [`Pass`](crate::prepass::Pass) over the requests before it begins.
     #[must_use]
     pub fn needs_prepass(&self) -> bool {
-        self.typed.trace.addr_map == AddressMap::Shrink || self.scheme.needs_future
+        self.typed.trace.addr_map == AddressMap::Shrink || self.scheme.needs_future()
     }
 
     /// Whether the run has a clock.

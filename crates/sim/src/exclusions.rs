@@ -86,13 +86,6 @@ pub const FOREKNOWN_TRIMS: &[Exclusion] = &[excludes(
     ORDER_OF_THE_TRACE,
 )];
 
-/// Exclusions of `device.power_may_fail`.
-pub const NO_MOUNT: &[Exclusion] = &[excludes(
-    "",
-    "no-mount",
-    "the layer does not find its data again after a loss of power",
-)];
-
 /// Exclusions of `buffer.kind`.
 pub const LIVE_FUTURE: &[Exclusion] = &[excludes(
     "",

@@ -1,6 +1,6 @@
 //! An explained run: its series, the distribution of response times, and the waits of each request.
 //!
-//! An explained run has an [`Explaining`] as its probe. It hears of the events of the run and changes nothing. Its memory
+//! An explained run has an [`Explaining`] as its probe. The probe receives the events of the run and changes nothing. Its memory
 //! does not grow with the length of the run. `docs/EXPLAIN.md` defines the parts
 //! of a response time.
 
@@ -183,9 +183,13 @@ pub(crate) fn moves(operation: &FlashOperation) -> bool {
     operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
 }
 
-fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
-    let moves = operations.iter().filter(|operation| moves(operation));
-    moves.fold(0, |sum, operation| {
+/// How long the operations take that collect garbage, move pages or erase, one after the other.
+fn gc_of(operations: &Operations, timing: &Timing) -> Ticks {
+    let collections = operations.collections();
+    let is_collected = |place| collections.iter().any(|part| part.contains(&place));
+    let all = operations.all().iter().enumerate();
+    let of_gc = all.filter(|(place, operation)| moves(operation) || is_collected(*place));
+    of_gc.fold(0, |sum, (_, operation)| {
         sum.saturating_add(timing.of(*operation))
     })
 }
@@ -317,6 +321,7 @@ impl Probe for Explaining {
         self.paths.begins_between(operation, die, self.now);
         if let Some(interval) = self.interval() {
             interval.tally.add(operations);
+            interval.gc_runs += operations.collections().len() as u64;
         }
     }
 
@@ -325,12 +330,13 @@ impl Probe for Explaining {
         let operations = command.operations;
         let gc = match command.collects {
             true => command.time,
-            false => gc_of(operations.all(), command.timing).min(command.time),
+            false => gc_of(operations, command.timing).min(command.time),
         };
         self.paths.dies[command.die as usize].begin(now, command.time, gc);
         if let Some(interval) = self.interval() {
             interval.tally.add(operations);
-            interval.gc_runs += operations.merges().len() as u64 + u64::from(command.collects);
+            let parts = operations.merges().len() + operations.collections().len();
+            interval.gc_runs += parts as u64 + u64::from(command.collects);
         }
     }
 

@@ -40,13 +40,18 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Adds `request`, which `addressing` divides into pages.
-    pub fn add(&mut self, addressing: &Addressing, request: &Request) {
+    /// Adds `request`, which `addressing` divides into pages. With `strict_trim`, trims write zeros.
+    pub fn add(&mut self, addressing: &Addressing, request: &Request, strict_trim: bool) {
         match request.operation {
             Operation::Read => self.reads += 1,
             Operation::Write | Operation::Flush | Operation::Trim => self.writes += 1,
         }
-        if request.operation == Operation::Write {
+        let writes = match request.operation {
+            Operation::Write => true,
+            Operation::Trim => strict_trim,
+            Operation::Read | Operation::Flush => false,
+        };
+        if writes {
             self.page_writes += u64::from(addressing.span(request).pages);
             self.bytes_written += u64::from(request.sectors) * SECTOR_BYTES;
         }

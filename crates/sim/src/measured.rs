@@ -6,7 +6,7 @@
 use destage_base::Ticks;
 use destage_buffer::Counts;
 use destage_buffer::scheme::Series;
-use destage_device::Device;
+use destage_device::{Device, Request as Asked};
 use destage_nand::array::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Passed, Request};
@@ -35,20 +35,31 @@ pub struct HostCounts {
 }
 
 impl HostCounts {
-    /// Counts the pages and bytes that `request` reads or writes. The request touches `pages` pages.
-    #[inline]
-    pub(crate) fn count_pages(&mut self, request: &Request, pages: u32) {
+    /// Counts the pages and bytes that `request` reads or writes. The device receives the request as `asked`. With
+    /// `strict_trim`, a trim counts as the write that it is.
+    #[inline(always)]
+    pub(crate) fn count_pages(&mut self, request: &Request, asked: &Asked, strict_trim: bool) {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
         match request.operation {
             Operation::Read => {
-                self.page_reads += u64::from(pages);
+                self.page_reads += u64::from(asked.span.pages);
                 self.bytes_read += bytes;
             }
             Operation::Write => {
-                self.page_writes += u64::from(pages);
+                self.page_writes += u64::from(asked.span.pages);
                 self.bytes_written += bytes;
             }
-            Operation::Flush | Operation::Trim => {}
+            Operation::Trim => self.count_trim(bytes, asked, strict_trim),
+            Operation::Flush => {}
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_trim(&mut self, bytes: u64, asked: &Asked, strict_trim: bool) {
+        if let Some(write) = asked.as_write(strict_trim) {
+            self.page_writes += u64::from(write.span.pages);
+            self.bytes_written += bytes;
         }
     }
 
@@ -113,6 +124,8 @@ pub struct Measured {
     pub saturated: bool,
     /// Whether the run ended because so many blocks were retired that no free block was left where one is needed.
     pub worn_out: bool,
+    /// Ticks from the first arrival until the device was worn out; 0 if it was not worn out, or without a clock.
+    pub worn_out_after: Ticks,
     /// Response times.
     pub responses: Responses,
     /// Ticks from the opening of statistics to their close.

@@ -128,6 +128,7 @@ impl Config {
             && self.times_by_type() == [[timing.read], [timing.program]]
             && !self.interrupts()
             && !self.slows_reads()
+            && self.typed.device.dram_program_ns == 0.0
             && self.units().is_none()
             && self.registers().is_none()
             // A step whose time is a sum can use both kinds of cells, but no other command can go between its

@@ -114,12 +114,29 @@ impl FlashMeter {
         if !operations.merges().is_empty() {
             self.tally.add_merges(operations.merges());
         }
+        if !operations.collections().is_empty() {
+            self.count_collections(operations);
+        }
         match operations.all() {
             // Nearly always there is only one operation, so there is nothing to sum.
             [operation] => self.count_operation(operation),
             all => all.iter().fold(0, |time: Ticks, operation| {
                 time.saturating_add(self.count_operation(operation))
             }),
+        }
+    }
+
+    /// Counts the garbage collections that a page operation contains. Each takes as long as its operations, one after
+    /// the other.
+    #[cold]
+    #[inline(never)]
+    fn count_collections(&mut self, operations: &Operations) {
+        for collection in operations.collections() {
+            self.gc_runs += 1;
+            let all = operations.all()[collection.clone()].iter();
+            let times = all.map(|operation| self.timing.of(*operation));
+            let time = times.fold(0, Ticks::saturating_add);
+            self.add_gc_time(time);
         }
     }
 
@@ -189,7 +206,8 @@ impl FlashMeter {
         self.begin(die, now, time);
     }
 
-    /// The time at which the latest command of each die began; 0 for a die without commands.
+    /// For each die, the time at which its latest step began; if commands are timed one by one, the time since which
+    /// the die has been busy without a pause. 0 for a die without commands. Only the first kind is used after a cut.
     #[must_use]
     pub fn begins(&self) -> Vec<Ticks> {
         self.dies.iter().map(|busy| busy.since).collect()

@@ -289,7 +289,7 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         metrics.count(rows::DEVICE_WORN_OUT, u64::from(measured.worn_out));
     }
     if scope.timed && measured.worn_out {
-        metrics.real(rows::DEVICE_WORN_OUT_MS, to_ms(measured.makespan));
+        metrics.real(rows::DEVICE_WORN_OUT_MS, to_ms(measured.worn_out_after));
     }
     if scope.prepared_pages > 0 {
         metrics.count(rows::SIM_PRECONDITION_PAGES, scope.prepared_pages);

@@ -220,7 +220,9 @@ impl<'a> Count<'a> {
             let asked = self
                 .addressing
                 .request(request, device.pages(), origin_text)?;
-            self.measured.host.count_pages(request, asked.span.pages);
+            let strict_trim = device.has_strict_trim();
+            let host = &mut self.measured.host;
+            host.count_pages(request, &asked, strict_trim);
             device.set_stream(request.stream);
             if let Err(full) = device.submit(TOKEN, &asked, self.now, &mut self.counter) {
                 self.end_if_worn_out(full)?;

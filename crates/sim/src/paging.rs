@@ -242,14 +242,10 @@ mod tests {
 
     fn request(sector: u64, sectors: u32) -> Request {
         Request {
-            arrival: 0,
             sector,
             sectors,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     }
 

@@ -186,8 +186,8 @@ parameters! {
         /// Planes in a die.
         planes_per_die: u32 = "8" in COUNT, "", DISKSIM;
         /// Blocks in a plane. With auto, the smallest power of two with which the device holds the addresses of the input; if the input can be read
-        /// only once, the largest power of two with which a run starts at once.
-        blocks_per_plane: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", OURS;
+        /// only once, the largest power of two with which the device has at most 2^23 blocks.
+        blocks_per_plane: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", OURS, needs &["flash"];
         /// Pages in a block, including the summary page if there is one.
         pages_per_block: u32 = "64" in Kind::Integer { min: 1, max: 1 << 15 }, "pages", DISKSIM;
         /// Bytes of data in a page: a multiple of 512. The buffer has pages of the same size.
@@ -270,11 +270,11 @@ parameters! {
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
         /// Length of the pulses in which cells are programmed or erased, counted back from the end; an operation can be interrupted only between two
         /// pulses. 0: at any time.
-        suspend_pulse_us: f64 = "0" in MICROSECONDS, "us", "0; 6 to 150 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
+        suspend_pulse_us: f64 = "0" in MICROSECONDS, "us", "0; 20 to 150 us in enterprise drives, estimated from their read latencies under writes (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// A program cannot be interrupted during this time before its end. 0: it can be interrupted until its end.
-        suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 300 to 480 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
+        suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 340 to 952 us in enterprise drives, estimated from their read latencies under writes (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// Additional time of the cells for a read of a host page while the drive is loaded (device.loaded_pages), in per cent of the time of the page.
-        read_loaded_percent: f64 = "0" in Kind::Number { min: 0.0, max: 10_000.0 }, "%", "0; 75 in one of the enterprise drives, as its reads under writes say (docs/DRIVES.md)", needs &[CLOCK];
+        read_loaded_percent: f64 = "0" in Kind::Number { min: 0.0, max: 10_000.0 }, "%", "0; 79 in one of the enterprise drives, estimated from its read latencies under writes (docs/DRIVES.md)", needs &[CLOCK];
         /// Whether waiting pages of several planes of a die, with one offset in their blocks, share a command: off; in_order, if no page is
         /// programmed before an earlier page of its block; any_order, whenever possible.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
@@ -343,7 +343,7 @@ parameters! {
         queue_burst: u32 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "requests", "the arbitration burst of NVMe", needs &[CLOCK, "host.queues > 1"];
         /// Largest number of requests of one queue in the device at a time; 0: the only limit is host.queue_depth,
         /// which applies to all queues together.
-        queue_requests: u32 = "0", "requests", OURS, needs &[CLOCK, "host.queues > 1 or host.link_lane_gb_per_s > 0 or device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0 or device.dram_access_ns > 0 or device.dram_ns_per_byte > 0"];
+        queue_requests: u32 = "0", "requests", OURS, needs &[CLOCK, "front-end"];
         /// How the queue of a request is chosen: volume, by the number of its volume modulo the queues;
         /// round_robin, by its position in the input modulo the queues.
         queue_by: QueueBy = "volume", "", OURS, needs &[CLOCK, "host.queues > 1"];
@@ -369,15 +369,15 @@ parameters! {
         /// What a trim does: drops the pages that it covers completely; or, with strict, writes zeros, so that a flushed trim survives a loss of
         /// power.
         trim: Trim = "default", "", OURS, needs &["trims"], excludes FOREKNOWN_TRIMS;
-        /// What an interrupted program leaves when the power fails. none: an unreadable page. sectors: a page in which some sectors are new and
-        /// others are not, which the mount accepts, as on a bad drive.
+        /// What an interrupted program leaves when the power fails. none: an unreadable page. sectors: a page whose sectors hold old data, new
+        /// data or garbage, and which the mount accepts; only a faulty drive does this.
         torn: Torn = "none", "", OURS, needs &["bytes"];
-        /// Probability that an interrupted program destroys the earlier pages of its word line, as on a bad drive.
+        /// Probability that an interrupted program destroys the earlier pages of its word line; only a faulty drive does this.
         paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS, needs &["bytes"];
         /// Whether the device keeps enough room free to repeat interrupted programs, however often the power
         /// fails: docs/DURABILITY.md, Room. A served device does so by default; a run whose power fails always
         /// does.
-        power_may_fail: bool = "false", "", OURS, excludes NO_MOUNT;
+        power_may_fail: bool = "false", "", OURS;
         /// Time of a firmware core for each request, before the buffer sees the request.
         firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO", needs &[CLOCK];
         /// Time of a firmware core for each read; 0: the same as device.firmware_ns.
@@ -397,9 +397,9 @@ parameters! {
         dram_ns_per_byte: f64 = "0" in Kind::Number { min: 0.0, max: 1e6 }, "ns", "MQSim: 0.15625, a pair of 4 bytes in 1.25 ns at 800 MT/s", needs &[CLOCK];
         /// Time of the buffer's DRAM for each program of a page or a unit, of the host or of garbage collection. Pages of host requests that need the
         /// DRAM meanwhile wait for it.
-        dram_program_ns: f64 = "0" in NANOSECONDS, "ns", "0; 34,000 in one of the enterprise drives, as its writes say (docs/DRIVES.md)", needs &[CLOCK];
+        dram_program_ns: f64 = "0" in NANOSECONDS, "ns", "0; 33,000 in one of the enterprise drives, estimated from its write latencies (docs/DRIVES.md)", needs &[CLOCK];
         /// Energy of a byte read from the DRAM or written to it; for energy.dram_mj.
-        dram_uj_per_byte: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.dram_access_ns > 0 or device.dram_ns_per_byte > 0"];
+        dram_uj_per_byte: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.dram_access_ns > 0 or device.dram_ns_per_byte > 0 or device.dram_program_ns > 0"];
         /// The drive is loaded if the host has written this many pages or more in the last complete window of device.load_window_us.
         loaded_pages: u32 = "1" in COUNT, "pages", OURS, needs &[CLOCK, "flash.read_loaded_percent > 0"];
         /// Length of the windows in which pages are counted for device.loaded_pages.

@@ -22,20 +22,6 @@ pub struct Prepass {
     pub writes: Option<Arc<[Lpn]>>,
 }
 
-impl Prepass {
-    /// Reads `source` to its end, and keeps the facts that `config` needs. If `config` needs no facts, `source` is
-    /// not read.
-    ///
-    /// # Errors
-    /// If the trace or the configuration has an error.
-    pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
-        match config.needs_prepass() {
-            true => Pass::read(&[config], source, |_| true)?.prepass(config),
-            false => Ok(Self::default()),
-        }
-    }
-}
-
 /// The results of one pass for several configurations.
 pub struct Pass {
     origin: String,
@@ -59,7 +45,7 @@ impl Pass {
         source: &mut Source<'_>,
         mut progress: impl FnMut(u64) -> bool,
     ) -> Result<Self, SimError> {
-        let needs_future = configs.iter().any(|config| config.scheme.needs_future);
+        let needs_future = configs.iter().any(|config| config.scheme.needs_future());
         let mut reaches: Vec<Reach> = Vec::new();
         for config in configs {
             let in_trace = config.addressing(0);
@@ -116,7 +102,7 @@ impl Pass {
             merged = spans.merged(&config.addressing(span_pages), config.ftl()?.pages());
         }
         let mut writes = None;
-        if config.scheme.needs_future {
+        if config.scheme.needs_future() {
             let key = Target {
                 addressing: config.addressing(span_pages),
                 device_pages: config.ftl()?.pages(),

@@ -134,6 +134,34 @@ impl Read {
         matches!(found, Some(Some(_)))
     }
 
+    /// The comment behind the value of the parameter `key`; `None` if there is none.
+    #[must_use]
+    pub fn comment(&self, key: &str) -> Option<&str> {
+        let mut section = String::new();
+        for line in self.text.lines().map(str::trim) {
+            if let Some(header) = line.strip_prefix('[') {
+                let name = header.split(']').next().unwrap_or_default();
+                section = format!("{}.", name.trim());
+            } else if let Some((name, value)) = line.split_once('=')
+                && key.strip_prefix(section.as_str()) == Some(name.trim())
+            {
+                // A text in quotes may contain the sign of a comment.
+                let value = value.trim_start();
+                let quote = value
+                    .chars()
+                    .next()
+                    .filter(|sign| ['"', '\''].contains(sign));
+                let behind = match quote {
+                    Some(quote) => value[1..].split_once(quote)?.1,
+                    None => value,
+                };
+                let comment = behind.split_once('#')?.1.trim();
+                return (!comment.is_empty()).then_some(comment);
+            }
+        }
+        None
+    }
+
     /// The profile that this one builds on. The path of a file is relative to the folder of this profile.
     fn inherits(&self) -> Option<String> {
         let base = self.describe("inherits")?;
@@ -228,6 +256,26 @@ mod tests {
             names,
             ["tlc".to_owned(), path("base.toml"), path("mine.toml")]
         );
+    }
+
+    #[test]
+    fn a_comment_belongs_to_the_value_before_it() {
+        let text = "host.depth = 2 # two\n# erase_us = 3 # none\n[flash]\nprogram_us=7\nscheduling = \"a # b\"  # c #d\n[ftl]\nprogram_us = 8 # other\n";
+        let read = Read {
+            name: String::new(),
+            text: text.to_owned(),
+            table: text.parse().unwrap(),
+        };
+        for (key, comment) in [
+            ("host.depth", Some("two")),
+            ("flash.erase_us", None),
+            ("flash.program_us", None),
+            ("flash.scheduling", Some("c #d")),
+            ("ftl.program_us", Some("other")),
+            ("ftl.dies", None),
+        ] {
+            assert_eq!(read.comment(key), comment, "{key}");
+        }
     }
 
     #[test]

@@ -15,8 +15,8 @@ use destage_base::parameter::{Parameter, Values};
 use destage_buffer::SchemeRow;
 use destage_ftl::FtlRow;
 
-use crate::capacity::STAND_INS;
-use crate::check::Purpose;
+use crate::capacity::{STAND_INS, replaces};
+use crate::check::{Known, Purpose};
 pub use crate::config::Config;
 use crate::error::{Argument, SimError};
 use crate::parameters::PARAMETERS;
@@ -61,6 +61,16 @@ impl Origin {
         matches!(self, Self::Profile(_) | Self::Input(_))
     }
 
+    /// The rank of the place: a setting of a higher rank overrides one of a lower rank.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Profile(_) => 0,
+            Self::Input(_) => 1,
+            Self::File(_) => 2,
+            Self::Given(_) | Self::Argument(..) => 3,
+        }
+    }
+
     /// The error `wrong` in the text at this place.
     fn error(&self, wrong: impl std::fmt::Display) -> SimError {
         match self {
@@ -69,6 +79,9 @@ impl Origin {
         }
     }
 }
+
+/// The name, for error messages, of an argument `KEY=VALUE`.
+const PAIR: &str = "setting";
 
 pub(crate) fn argument(name: &str, what: String) -> SimError {
     let name = name.to_owned();
@@ -177,17 +190,23 @@ impl Settings {
     /// If `pair` has no `=`.
     pub fn set_pair(&mut self, pair: &str) -> Result<(), SimError> {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(argument(
-                "setting",
-                format!(" {pair:?}: expected KEY=VALUE"),
-            ));
+            return Err(argument(PAIR, format!(" {pair:?}: expected KEY=VALUE")));
         };
         self.set(
             key.trim(),
             value.trim(),
-            Origin::Argument("setting".to_owned(), pair.to_owned()),
+            Origin::Argument(PAIR.to_owned(), pair.to_owned()),
         );
         Ok(())
+    }
+
+    /// The keys whose values are from [`Settings::set_pair`], each with its pair, in ascending order.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries = self.entries.iter();
+        entries.filter_map(|(key, setting)| match &setting.origin {
+            Origin::Argument(name, pair) if name == PAIR => Some((key.as_str(), pair.as_str())),
+            _ => None,
+        })
     }
 
     /// Sets `{section}.kind` and `{section}.*` from `NAME[:k=v,...]`.
@@ -252,7 +271,8 @@ impl Settings {
                 toml::Value::Boolean(flag) => flag.to_string(),
                 toml::Value::Array(_) | toml::Value::Datetime(_) => {
                     return Err(SimError::Config(format!(
-                        "{origin}: {key}: {value}: expected a string, a number, true or false"
+                        "{origin}: {key}: {value}: expected a string, a number, true or false{}",
+                        times_of_types(&key, value)
                     )));
                 }
             };
@@ -290,13 +310,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether `key` names a parameter of the scheme or the FTL that these settings choose, or a parameter that
-    /// belongs to no scheme and no FTL.
+    /// Whether `key` names a parameter of the scheme or the FTL that these settings choose, a parameter that belongs to
+    /// no scheme and no FTL, or a setting that replaces one of these.
     #[must_use]
     pub fn accepts(&self, key: &str) -> bool {
         let rows = self.scheme().ok().zip(self.ftl_row().ok());
-        STAND_INS.iter().any(|row| row.name == key)
-            || rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
+        rows.is_some_and(|(scheme, ftl)| {
+            replaces(ftl, key) || Rows { scheme, ftl }.find(key).is_some()
+        })
     }
 
     /// Checks that the chosen scheme and FTL exist. If not, no key is [accepted](Self::accepts).
@@ -318,6 +339,13 @@ impl Settings {
     #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         Some(self.entries.get(key)?.text.clone())
+    }
+
+    /// Whether the user has set `key`. A value from a profile or an input does not count as set by the user.
+    #[must_use]
+    pub fn is_set_by_user(&self, key: &str) -> bool {
+        let known = self.entries.get(key);
+        known.is_some_and(|setting| !setting.origin.is_beneath())
     }
 
     /// The value of `key` as it was written, and its origin; `None` if it is not set.
@@ -391,7 +419,7 @@ impl Settings {
             scheme: self.scheme()?,
             ftl: self.ftl_row()?,
         };
-        let (settings, capacity_bytes) = self.spelled_out(rows.ftl)?;
+        let (settings, wanted) = self.spelled_out(rows.ftl)?;
         let mut global = DEFAULTS.clone();
         let common = destage_buffer::COMMON.iter();
         let mut buffer = Values::defaults(common.chain(rows.scheme.parameters));
@@ -427,7 +455,8 @@ impl Settings {
             }
         }
         let mut config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
-        config.capacity_bytes = capacity_bytes;
+        config.capacity_bytes = wanted.capacity_bytes;
+        config.asked.over_provisioning = wanted.over_provisioning;
         config.explain = self.explain;
         let mut added = self.schemes.iter();
         let own = added.find(|(row, _)| std::ptr::eq(*row, rows.scheme));
@@ -435,13 +464,19 @@ impl Settings {
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
-        config.asked.given = settings.given().cloned().collect();
+        // What stands in for a parameter is named in its place.
+        let is_typed = |key: &str| self.entries.contains_key(key);
+        let given = settings.given().filter(|key| is_typed(key));
+        config.asked.given = given.cloned().collect();
         config.without_effect = settings.without_effect(&config, &rows);
+        config.without_effect.retain(|(key, _)| is_typed(key));
+        let stand_ins = self.idle_stand_ins(&config);
+        config.without_effect.extend(stand_ins);
         Ok(config)
     }
 
     /// The keys that the user set. Settings from profiles and inputs are not included.
-    fn given(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)
@@ -451,7 +486,7 @@ impl Settings {
     fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
         let with_reason = self.given().filter_map(|key| {
             let reason = match rows.find(key) {
-                Some(_) => format!("it needs {}", config.lacks(key, None)?),
+                Some(_) => format!("it needs {}", config.lacks(key, Known::default())?),
                 None => of_another(key, rows)?,
             };
             Some((key.clone(), reason))
@@ -507,6 +542,24 @@ impl Rows {
                 .iter()
                 .map(|row| format!("ftl.{}", row.name)),
         )
+    }
+}
+
+/// The end of the error that `value` is no value of `key`: the parameter that holds several times, if `value` is a list
+/// of times.
+fn times_of_types(key: &str, value: &toml::Value) -> String {
+    let stem = key.trim_end_matches("_us").trim_end_matches("_times");
+    let name = format!("{stem}_times_us");
+    let is_known = PARAMETERS.iter().any(|row| row.name == name);
+    match value.as_array().filter(|_| is_known) {
+        Some(times) => {
+            let times: Vec<String> = times.iter().map(ToString::to_string).collect();
+            format!(
+                "; {name} = \"{}\" gives the time of each type of page",
+                times.join("/")
+            )
+        }
+        None => String::new(),
     }
 }
 
@@ -572,8 +625,8 @@ fn unknown(key: &str, text: &str, rows: &Rows) -> String {
     )
 }
 
-/// Synonyms for the names of schemes and FTLs: the word of the user, and the name that is meant.
-const SYNONYMS: [(&str, &str); 8] = [
+/// Synonyms for the names of schemes, FTLs and parameters: the word of the user, and the name that is meant.
+const SYNONYMS: [(&str, &str); 10] = [
     ("none", "nocache"),
     ("off", "nocache"),
     ("no", "nocache"),
@@ -582,6 +635,8 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("optimal", "belady"),
     ("page-mapped", "page"),
     ("page-level", "page"),
+    ("buffer.size", "buffer.capacity_bytes"),
+    ("device.size", "device.capacity_bytes"),
 ];
 
 /// Text such as `; did you mean "x"?`, where x is one of `names`; empty if no name fits. The first of these names that
@@ -672,11 +727,29 @@ mod tests {
             ("buffer.kind=LRU", "lru"),
             ("flash.planes=4", "flash.planes_per_die"),
             ("queue_depth=4", "host.queue_depth"),
+            ("buffer.size=4MiB", "buffer.capacity_bytes"),
         ] {
             let text = error(&[pair]);
             assert!(text.contains(&format!("did you mean {meant:?}?")), "{text}");
         }
         assert!(!error(&["flash.zzz=4"]).contains("did you mean"));
+    }
+
+    #[test]
+    fn a_list_of_times_is_told_how_it_is_written() {
+        let load = |text: &str| {
+            let origin = Origin::File("a.toml".to_owned());
+            let error = Settings::new().load_toml(text, &origin).unwrap_err();
+            error.to_string()
+        };
+        let text = load("[flash]\nprogram_us = [700, 900.5]\n");
+        assert!(
+            text.ends_with(
+                "; flash.program_times_us = \"700/900.5\" gives the time of each type of page"
+            ),
+            "{text}"
+        );
+        assert!(load("[flash]\ndies = [7]\n").ends_with("true or false"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sources of requests: a trace that is being read, a trace in memory, or a workload.
+//! Sources of requests: a trace that is being read, requests in memory, or a workload.
 
 mod ahead;
 
@@ -49,7 +49,7 @@ enum Kind<'a> {
     Memory(std::slice::Chunks<'a, Request>),
     Reading(Box<Reader>),
     Generated(Box<dyn Iterator<Item = Request> + Send + 'a>),
-    Ahead(Ahead),
+    Ahead(Box<Ahead>),
 }
 
 impl Source<'static> {
@@ -62,7 +62,7 @@ impl Source<'static> {
         match Ahead::of(self) {
             Ok(ahead) => Self {
                 origin,
-                kind: Kind::Ahead(ahead),
+                kind: Kind::Ahead(Box::new(ahead)),
                 left_out: 0,
                 seen: Seen::default(),
             },

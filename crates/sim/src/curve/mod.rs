@@ -176,8 +176,9 @@ impl OnePass {
             let asked = self.addressing.request(request, u64::MAX, origin)?;
             self.host.requests += 1;
             self.host.completed += 1;
-            self.host.count_pages(request, asked.span.pages);
-            match asked.as_write(self.rules.strict_trim) {
+            let strict_trim = self.rules.strict_trim;
+            self.host.count_pages(request, &asked, strict_trim);
+            match asked.as_write(strict_trim) {
                 Some(write) => self.write(&write),
                 None => self.other(&asked),
             }

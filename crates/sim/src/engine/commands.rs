@@ -1,8 +1,9 @@
 //! The steps of dies, if commands are timed one by one without queues. Die and channel are reserved for a command
 //! when the command is issued.
 //!
-//! The engine uses this module if dies share channels or pages have types. Otherwise the time of a step is a sum that
-//! is known when the step begins.
+//! The engine uses this module if the time of a step is not just a sum that is known when the step begins: if dies
+//! share channels, pages have types, commands have command or status phases, reads interrupt programs or depend on the
+//! load, there are program units or cache registers, or cells of two kinds are combined with an order of service.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,6 +16,7 @@ use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations};
 
 use super::plan::{Planned, Planner};
+use crate::events::LAST;
 
 /// The present step of a die.
 #[derive(Clone, Default)]
@@ -25,6 +27,7 @@ struct Step {
     began: Ticks,
     /// The mapping table is busy until this time, and the step does not end before it.
     not_before: Ticks,
+    /// Whether the step collects garbage and has not ended.
     collects: bool,
     /// The transaction that the step carries out; `None` before the first step.
     token: Option<Token>,
@@ -142,7 +145,7 @@ impl Commands {
         step.commands = commands;
         step.began = now;
         step.latest = None;
-        step.not_before = now.saturating_add(map_time);
+        step.not_before = now.saturating_add(map_time).min(LAST);
         step.collects = collects;
         step.token = Some(token);
     }
@@ -150,11 +153,6 @@ impl Commands {
     /// The transaction that the step of `die` carries out.
     pub fn token(&self, die: u32) -> Option<Token> {
         self.steps[die as usize].token
-    }
-
-    /// Whether dies run several commands at a time.
-    pub fn has_registers(&self) -> bool {
-        self.registers.is_some()
     }
 
     /// Whether the step of `die` is between two commands.
@@ -265,7 +263,7 @@ impl Commands {
             return None;
         }
         let done = now;
-        let number = self.cached.insert(Cached {
+        let number = self.cached.insert(|| Cached {
             die,
             told: [None; MOST_TOLD],
             token,
@@ -296,7 +294,11 @@ impl Commands {
             false => {
                 let cached = self.media.operate_cached(now, &command(&phase, place))?;
                 self.begun += u32::from(phase.kind == Kind::Program);
-                cached
+                media::Cached {
+                    done: by_the_last(cached.done, now),
+                    next: by_the_last(cached.next, now),
+                    ..cached
+                }
             }
         };
         let step = &mut self.steps[die as usize];
@@ -380,13 +382,14 @@ impl Commands {
         }
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
+        let change_done = self.media.change_done(place).min(LAST);
         if step.latest.is_some_and(|latest| latest.changes()) && step.done > now {
-            step.done = self.media.change_done(place);
+            step.done = change_done;
         }
         if let Some(number) = step.programs
             && self.cached[number].done > now
         {
-            self.cached[number].done = self.media.change_done(place);
+            self.cached[number].done = change_done;
         }
         Some(time)
     }
@@ -408,28 +411,45 @@ impl Commands {
         channel * self.dies_per_channel + way
     }
 
-    /// Issues the command `phase`, and returns the time at which the command ends. If the command is a read and
-    /// `may_interrupt` is true, the read can interrupt a program or an erase.
+    /// Issues the command `phase`, and returns the time at which the command ends, at most the last moment of the clock.
+    /// If the command is a read and `may_interrupt` is true, the read can interrupt a program or an erase.
     fn operate(&mut self, die: u32, phase: Planned, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
             let data = phase.data;
             let load = |data| self.media.load(now, place, phase.plane, data);
-            return data.map_or(now, load);
+            return by_the_last(data.map_or(now, load), now);
         }
         let command = command(&phase, place);
         self.begun += u32::from(phase.kind == Kind::Program);
-        match phase.kind == Kind::Read && !may_interrupt {
+        let done = match phase.kind == Kind::Read && !may_interrupt {
             true => self.media.read_behind(now, &command),
             false => self.media.operate(now, &command),
+        };
+        by_the_last(done, now)
+    }
+
+    /// Ends the garbage collection of the step of `die`, which ends `now`, if the step is one. Returns how long it has
+    /// collected; 0 for other steps, and for a second call.
+    pub fn take_collected(&mut self, die: u32, now: Ticks) -> Ticks {
+        let step = &mut self.steps[die as usize];
+        match std::mem::take(&mut step.collects) {
+            true => now - step.began,
+            false => 0,
         }
     }
 
-    /// How long the step of `die`, which ends `now`, collected garbage.
-    pub fn collected(&self, die: u32, now: Ticks) -> Ticks {
-        let step = &self.steps[die as usize];
-        if step.collects { now - step.began } else { 0 }
+    /// How long the steps under way have collected garbage by `now`, summed over the dies.
+    pub fn collected_so_far(&self, now: Ticks) -> Ticks {
+        let steps = self.steps.iter().filter(|step| step.collects);
+        let times = steps.map(|step| now.saturating_sub(step.began));
+        times.fold(0, Ticks::saturating_add)
     }
+}
+
+/// The time `end`, which is not before `now`, or the last moment of the clock if that is earlier.
+fn by_the_last(end: Ticks, now: Ticks) -> Ticks {
+    end.min(LAST.max(now))
 }
 
 /// The command for `planned` at the die that has the number `die` in the media.

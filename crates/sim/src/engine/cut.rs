@@ -83,7 +83,8 @@ pub struct Parts<'a, P> {
     pub observer: Box<dyn Observer + 'a>,
     /// Number of requests that arrived, including requests of earlier engines (see [`Engine::go_on_from`]).
     pub arrivals: u64,
-    /// For each die: the start of its latest flash command; 0 if the die has had no command.
+    /// For each die: the start of its latest step, or 0 if the die has had none. It is not used if commands are timed
+    /// one by one.
     pub begins: Vec<Ticks>,
     /// The time of the last event, in ticks.
     pub now: Ticks,

@@ -94,7 +94,7 @@ impl<P: Probe> Engine<'_, P> {
             asked = self.brought_in(&request)?;
         }
         self.device.announce(&asked.span);
-        let id = self.link.active.insert_made(|| Active {
+        let id = self.link.active.insert(|| Active {
             request,
             identity,
             asked,
@@ -255,7 +255,9 @@ impl<P: Probe> Engine<'_, P> {
             self.measured.responses.host.push(response, write);
             self.measured.responses.device.push(now - sent, write);
             if let Some(queue) = self.link.queue_of(id) {
-                self.measured.responses.queues[queue].push(response);
+                // The credited request may belong to another queue.
+                let own = now - active.identity.arrival;
+                self.measured.responses.queues[queue].push(own);
             }
         }
         if self.link.observed.responses {

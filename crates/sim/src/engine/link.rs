@@ -18,7 +18,7 @@ use super::{Flash, FlashMedia};
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
-use crate::meter::FlashMeter;
+use crate::meter::{FlashMeter, Totals};
 use crate::observer::Observer;
 use destage_device::slab::Slab;
 
@@ -242,9 +242,22 @@ impl<P: Probe> Link<'_, P> {
         }
     }
 
-    /// A command of the read `token` has ended. The read runs during a step. Returns whether the read has ended as
-    /// well.
-    pub fn end_reading(&mut self, token: Token) -> bool {
+    /// The work of the dies up to `now`. If commands are timed one by one, a garbage collection under way counts for
+    /// its time up to `now`; otherwise it counts with its whole time from its begin.
+    pub fn totals(&self, now: Ticks) -> Totals {
+        let under_way = match &self.time {
+            FlashTime::Sum => 0,
+            FlashTime::Booked(commands) => commands.collected_so_far(now),
+            FlashTime::Queued(queued) => queued.collected_so_far(now),
+        };
+        let mut totals = self.meter.totals(now);
+        totals.gc_time = totals.gc_time.saturating_add(under_way);
+        totals
+    }
+
+    /// A command of the read `token` of `die` has ended. The read runs during a step. Returns whether the read has
+    /// ended as well.
+    pub fn end_reading(&mut self, die: u32, token: Token) -> bool {
         let now = self.events.now();
         let Some(commands) = self.time.booked_mut() else {
             return true;
@@ -256,16 +269,20 @@ impl<P: Probe> Link<'_, P> {
         }
         match commands.go_on_reading(token, now) {
             Some(time) => {
-                self.wait_for_read(token, time);
+                self.wait_for_read(die, token, time);
                 false
             }
-            None => true,
+            None => {
+                self.meter.release(die, now);
+                true
+            }
         }
     }
 
-    /// A command of the read `token` has begun, and lasts `time` ticks. The read runs during a step.
-    fn wait_for_read(&mut self, token: Token, time: Ticks) {
+    /// A command of the read `token` of `die` has begun, and lasts `time` ticks. The read runs during a step.
+    fn wait_for_read(&mut self, die: u32, token: Token, time: Ticks) {
         let now = self.events.now();
+        self.probe.goes_on_beside(die, time);
         if P::HEARS_COMMANDS
             && let Some(commands) = self.time.booked()
             && let Some((die, told)) = commands.latest_of_read(token)
@@ -314,7 +331,7 @@ impl<P: Probe> Link<'_, P> {
         }
         self.begins(die, collects, operations, 0);
         if !self.issue(die) {
-            self.command_begins(die, 0);
+            self.meter.occupy(die, now);
             self.events.soon(Event::CommandDone(die));
         }
         Progress::Running
@@ -324,7 +341,7 @@ impl<P: Probe> Link<'_, P> {
     /// die is busy with the step.
     fn end_step(&mut self, die: u32) {
         let now = self.events.now();
-        if let FlashTime::Queued(queued) = &self.time {
+        if let FlashTime::Queued(queued) = &mut self.time {
             let (map, collected) = queued.rest(die, now);
             self.meter.add_gc_time(collected);
             self.meter.occupy(die, now);
@@ -399,7 +416,7 @@ impl<P: Probe> Link<'_, P> {
             self.probe.command_ended(die, &told);
         }
         let Some(issued) = commands.issue(die, now) else {
-            let collected = commands.collected(die, now);
+            let collected = commands.take_collected(die, now);
             self.meter.add_gc_time(collected);
             return false;
         };
@@ -419,7 +436,7 @@ impl<P: Probe> Link<'_, P> {
         }
         self.probe
             .goes_on(die, issued.waits, issued.time, issued.moves);
-        self.command_begins(die, issued.time);
+        self.meter.occupy(die, now);
         self.events.after(issued.time, Event::CommandDone(die));
         true
     }
@@ -437,7 +454,7 @@ impl<P: Probe> Link<'_, P> {
         let transaction = Transaction::Page(page);
         self.probe.transaction(die, transaction, operations);
         if self.front.is_some() {
-            self.serve_behind_front(page, operations);
+            self.serve_behind_front(page);
         }
         let time = self.meter.serve(operations, map);
         if !matches!(self.time, FlashTime::Sum) {
@@ -447,22 +464,19 @@ impl<P: Probe> Link<'_, P> {
         self.wait_for_sum(die, token, time)
     }
 
-    /// A die begins `page`, whose flash operations are `operations`, behind a front end.
+    /// A die begins `page` behind a front end.
     #[cold]
     #[inline(never)]
-    fn serve_behind_front(&mut self, page: PageOperation, operations: &Operations) {
+    fn serve_behind_front(&mut self, page: PageOperation) {
         if page.write_cause().is_some() {
             self.pass_dram();
         }
         if page.is_read() {
             self.note_load();
         }
-        if matches!(self.time, FlashTime::Sum) {
-            self.pass_programs_of(operations);
-        }
     }
 
-    /// Programs that have just begun occupy the DRAM, if it is simulated and commands are timed one by one.
+    /// Programs that have just begun occupy the DRAM, if it is simulated.
     #[inline(always)]
     fn pass_programs(&mut self) {
         if self.front.is_some() {
@@ -477,15 +491,6 @@ impl<P: Probe> Link<'_, P> {
         self.programs_begin(begun);
     }
 
-    /// The programs among `operations`, whose time is a sum, occupy the DRAM, if it is simulated.
-    #[cold]
-    #[inline(never)]
-    fn pass_programs_of(&mut self, operations: &Operations) {
-        let all = operations.all().iter();
-        let programs = all.filter(|operation| operation.kind == Kind::Program);
-        self.programs_begin(programs.map(|operation| operation.count).sum());
-    }
-
     #[inline(never)]
     fn begin_collection(&mut self, die: u32, token: Token, operations: &Operations) -> Progress {
         let transaction = Transaction::Collection;
@@ -496,9 +501,6 @@ impl<P: Probe> Link<'_, P> {
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);
-        if self.front.is_some() {
-            self.pass_programs_of(operations);
-        }
         self.begins(die, true, operations, time);
         self.wait_for_sum(die, token, time)
     }
@@ -527,7 +529,8 @@ impl<P: Probe> Link<'_, P> {
             FlashTime::Sum => {}
             FlashTime::Booked(commands) => {
                 let time = commands.begin_read(die, token, operations, now);
-                self.wait_for_read(token, time);
+                self.meter.occupy(die, now);
+                self.wait_for_read(die, token, time);
             }
             FlashTime::Queued(queued) => {
                 if !queued.begin_between::<P>(die, (page, token), operations) {
@@ -569,7 +572,6 @@ impl<P: Probe> Driver for Link<'_, P> {
             let taken = step.taken.iter();
             let programs = taken.filter(|operation| operation.write_cause().is_some());
             programs.for_each(|_| self.pass_dram());
-            self.pass_programs_of(step.operations);
         }
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;

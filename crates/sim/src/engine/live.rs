@@ -31,6 +31,11 @@ impl<P: Probe> Engine<'_, P> {
         self.next.is_some()
     }
 
+    /// From now on, reports no responses to the observer.
+    pub fn stop_responses(&mut self) {
+        self.link.observed.responses = false;
+    }
+
     /// Handles the next event. Returns whether there was a next event.
     ///
     /// # Errors
@@ -77,7 +82,7 @@ impl<P: Probe> Engine<'_, P> {
         measured.makespan = now - self.link.opened.unwrap_or(now);
         measured.responses.destage = self.link.destage_response.clone();
         measured.take_front(self.link.front_usage());
-        let totals = self.link.meter.totals(now);
+        let totals = self.link.totals(now);
         measured.take_device(&mut self.device, totals, now, &mut Silent);
         measured
     }

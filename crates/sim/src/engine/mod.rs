@@ -49,7 +49,7 @@ pub use self::plan::Layout;
 pub use self::probe::{Command, Completion, Probe};
 use crate::error::SimError;
 use crate::events::EventList;
-use crate::host::{Outstanding, Waiting};
+use crate::host::{Outstanding, Waiting, scaled};
 use crate::latencies::{Counted, Latencies};
 use crate::measured::{Measured, Responses, check_measured};
 use crate::meter::FlashMeter;
@@ -57,6 +57,10 @@ use crate::observer::Observer;
 
 /// The error is boxed because it is large and almost every step of a run returns this type.
 type Outcome = Result<(), Box<SimError>>;
+
+/// Maximum number of outstanding requests if each request arrives when an earlier one completes. At the start, the
+/// event list holds an arrival for each of them.
+const MOST_AT_ONCE: u32 = 1 << 20;
 
 /// The known requests after the next request to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
@@ -102,6 +106,8 @@ struct Arrived {
     count: u64,
     /// Index of the first request that arrives.
     first_index: u64,
+    /// The time at which the first request arrives.
+    first_at: Ticks,
     /// Index of the first request after the warm-up.
     counted_from: u64,
     /// Number of the request that arrived last, complete or not. No other request gets this number before the next
@@ -234,9 +240,13 @@ impl<'a, P: Probe> Engine<'a, P> {
         self.has_begun = true;
         self.next = first;
         match self.config.replay {
-            Replay::Trace => self.schedule_arrival()?,
+            Replay::Trace => {
+                let first = first.map_or(0, |first| first.arrival);
+                self.arrived.first_at = scaled(first, self.config.time_scale);
+                self.schedule_arrival()?;
+            }
             Replay::Closed => {
-                for _ in 0..self.config.queue_depth {
+                for _ in 0..self.config.queue_depth.min(MOST_AT_ONCE) {
                     self.link.events.soon(Event::Arrival);
                 }
             }
@@ -297,7 +307,11 @@ impl<'a, P: Probe> Engine<'a, P> {
             && let SimError::DeviceFull { shortage, .. } = &**error
             && shortage.is_of_wear(self.device.ftl().retired())
         {
-            self.measured.worn_out = true;
+            if !self.link.closed {
+                let since = self.arrived.first_at;
+                self.measured.worn_out = true;
+                self.measured.worn_out_after = self.link.events.now().saturating_sub(since);
+            }
             self.has_ended = true;
             return Ok(());
         }
@@ -390,10 +404,11 @@ impl<'a, P: Probe> Engine<'a, P> {
             Event::CommandDone(die) => self.command_done::<ON>(die, now),
             Event::ReadDone(number) => {
                 let token = Token::from_number(number);
-                if !self.link.end_reading(token) {
+                let die = self.device.die_of(token);
+                if !self.link.end_reading(die, token) {
                     return Ok(());
                 }
-                self.link.probe.ending(self.device.die_of(token));
+                self.link.probe.ending(die);
                 self.end(token, now)
             }
             Event::Phase { phase, die } => self.end_phase::<ON>(phase, die, now),
@@ -487,7 +502,7 @@ impl<'a, P: Probe> Engine<'a, P> {
     /// The command in service at `die` has ended. Reads that wait may go first. Returns whether the step of the die
     /// continues.
     fn goes_on(&mut self, die: u32, now: Ticks) -> Result<bool, Box<SimError>> {
-        self.link.command_ended(die);
+        self.link.meter.release(die, now);
         if self.link.is_between(die) {
             let read = self.device.let_reads_pass(die, now, &mut self.link);
             read.map_err(|full| self.device_full(full))?;
@@ -609,7 +624,11 @@ impl<'a, P: Probe> Engine<'a, P> {
     #[inline(always)]
     fn start(&mut self, id: u32) -> Outcome {
         let Active { request, asked, .. } = self.link.active[id];
-        self.measured.host.count_pages(&request, asked.span.pages);
+        // After statistics have closed, requests are simulated only for the observer.
+        if !self.link.closed {
+            let (host, strict_trim) = (&mut self.measured.host, self.device.has_strict_trim());
+            host.count_pages(&request, &asked, strict_trim);
+        }
         let now = self.link.events.now();
         self.link.probe.accepted(id, &asked, &self.device);
         self.device.set_stream(request.stream);

@@ -7,7 +7,7 @@ use destage_device::Units;
 use destage_nand::array::Ppn;
 use destage_nand::divide::Divider;
 use destage_nand::medium::{FlashCommand, Pass};
-use destage_nand::{Geometry, Kind, Operation, Operations, Timing, Transfer};
+use destage_nand::{Cause, Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
 
@@ -64,7 +64,8 @@ pub(super) struct Planner {
     /// not known. Empty unless several units of the mapping share a page of flash and commands begin in the order in
     /// which they are planned.
     held: Vec<u32>,
-    /// Whether the drive is loaded, so that the host's reads take longer.
+    /// Whether the drive was loaded when the latest read of a page began. Then the host's reads take longer; only
+    /// transactions that read a page contain such reads.
     pub is_loaded: bool,
 }
 
@@ -137,7 +138,8 @@ impl Planner {
     /// The number of entries between the time of a read and its time under the present load, in the table of times.
     #[inline(always)]
     fn of_load(&self, operation: &Operation) -> u32 {
-        match self.is_loaded && operation.kind == Kind::Read && !moves(operation) {
+        let reads = operation.kind == Kind::Read && operation.cause == Cause::Host;
+        match self.is_loaded && reads {
             true => self.layout.page_types + 2,
             false => 0,
         }

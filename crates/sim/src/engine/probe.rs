@@ -152,8 +152,9 @@ pub trait Probe: Send {
         let _ = (number, die, operations, waited);
     }
 
-    /// `die` works for `time` ticks: on a command of a step that releases the die before its own end, or, if commands
-    /// wait in queues, on a step that has no more commands and waits for the mapping table.
+    /// `die` works for `time` ticks: on a command of a step that releases the die before its own end, on a command of a
+    /// read that it serves during a step, or, if commands wait in queues, on a step that has no more commands and waits
+    /// for the mapping table.
     #[inline]
     fn goes_on_beside(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);

@@ -68,6 +68,7 @@ struct Step {
     began: Option<Ticks>,
     /// The mapping table is busy until this time, and the step does not end before it.
     not_before: Ticks,
+    /// Whether the step collects garbage and still has commands.
     collects: bool,
     /// The transaction that the step carries out; `None` before the first step.
     token: Option<Token>,
@@ -460,13 +461,21 @@ impl Queued {
         self.steps[die as usize].token
     }
 
-    /// Two times of the step of `die`, which has no more commands, in ticks: how long the step still waits for the
+    /// The step of `die` has no more commands. Returns two times in ticks: how long the step still waits for the
     /// mapping table, and how long it has collected garbage.
-    pub fn rest(&self, die: u32, now: Ticks) -> (Ticks, Ticks) {
-        let step = &self.steps[die as usize];
-        let began = step.began.filter(|_| step.collects);
+    pub fn rest(&mut self, die: u32, now: Ticks) -> (Ticks, Ticks) {
+        let step = &mut self.steps[die as usize];
+        let collects = std::mem::take(&mut step.collects);
+        let began = step.began.filter(|_| collects);
         let collected = began.map_or(0, |began| now - began);
         (step.not_before.saturating_sub(now), collected)
+    }
+
+    /// How long the steps under way have collected garbage by `now`, summed over the dies.
+    pub fn collected_so_far(&self, now: Ticks) -> Ticks {
+        let steps = self.steps.iter().filter(|step| step.collects);
+        let times = steps.filter_map(|step| step.began.map(|began| now - began));
+        times.fold(0, Ticks::saturating_add)
     }
 
     /// Removes and returns the next ended work, in the order in which the work ended.

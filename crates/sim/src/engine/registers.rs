@@ -3,34 +3,12 @@
 use destage_base::Ticks;
 use destage_nand::media;
 
-use super::commands::{Cached, Commands, IssuedCached};
+use super::commands::{Cached, IssuedCached};
 use super::event::Event;
 use super::link::Link;
 use super::{Engine, Outcome, Probe};
 
 impl<P: Probe> Link<'_, P> {
-    /// A command of `die` begins and lasts `time` ticks.
-    pub fn command_begins(&mut self, die: u32, time: Ticks) {
-        let now = self.events.now();
-        match self.has_registers() {
-            true => self.meter.occupy(die, now),
-            false => self.meter.begin(die, now, time),
-        }
-    }
-
-    /// A command of `die` has ended.
-    pub fn command_ended(&mut self, die: u32) {
-        let now = self.events.now();
-        match self.has_registers() {
-            true => self.meter.release(die, now),
-            false => self.meter.end(now),
-        }
-    }
-
-    fn has_registers(&self) -> bool {
-        self.time.booked().is_some_and(Commands::has_registers)
-    }
-
     /// Schedules the events of `issued`, a command of the step of `die` that uses a cache register.
     pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
         let now = self.events.now();

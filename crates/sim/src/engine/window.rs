@@ -11,7 +11,7 @@ impl<P: Probe> Engine<'_, P> {
     pub(super) fn open(&mut self, now: Ticks) {
         self.link.opened = Some(now);
         self.link.probe.opened();
-        let totals = self.link.meter.totals(now);
+        let totals = self.link.totals(now);
         self.measured.open(&mut self.device, totals);
         self.measured.front = self.link.front_usage();
     }
@@ -31,7 +31,7 @@ impl<P: Probe> Engine<'_, P> {
         self.link.probe.closed(&self.device);
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);
-        let totals = self.link.meter.totals(now);
+        let totals = self.link.totals(now);
         self.measured.take_front(self.link.front_usage());
         self.measured
             .take_device(&mut self.device, totals, now, &mut *self.link.observed.by);

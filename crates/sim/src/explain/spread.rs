@@ -3,33 +3,12 @@
 use std::ops::RangeInclusive;
 
 use destage_base::Ticks;
+use destage_base::bins::{bin_of, values_of};
 
 use super::path::{PARTS, Split};
 
-/// Number of buckets for each doubling of the time.
-const STEPS: u64 = 1 << STEP_BITS;
+/// The binary logarithm of the number of buckets for each doubling of the time.
 const STEP_BITS: u32 = 5;
-
-/// The bucket of `time`. Each time below 32 ticks has its own bucket.
-pub(super) fn bucket_of(time: Ticks) -> usize {
-    if time < STEPS {
-        return time as usize;
-    }
-    let shift = time.ilog2() - STEP_BITS;
-    // The highest bit of the shifted time has the value STEPS. It accounts for the buckets of one more doubling.
-    (u64::from(shift) * STEPS + (time >> shift)) as usize
-}
-
-/// The times in `bucket`, in ticks.
-pub(super) fn times_of(bucket: usize) -> RangeInclusive<Ticks> {
-    let bucket = bucket as u64;
-    if bucket < STEPS {
-        return bucket..=bucket;
-    }
-    let shift = bucket / STEPS - 1;
-    let first = (bucket % STEPS + STEPS) << shift;
-    first..=first + ((1 << shift) - 1)
-}
 
 /// The rank of the percentile `part` / `whole` among `total` times in ascending order: ceil(total * part / whole).
 /// Ranks count from 1.
@@ -58,7 +37,7 @@ impl Spread {
         self.count += 1;
         self.sum += u128::from(time);
         self.max = self.max.max(time);
-        self.add(bucket_of(time) as u16, 1);
+        self.add(bin_of::<STEP_BITS>(time) as u16, 1);
     }
 
     fn add(&mut self, bucket: u16, count: u32) {
@@ -90,7 +69,7 @@ impl Spread {
             below += u64::from(*count);
             below >= rank
         })?;
-        Some((*times_of(usize::from(*bucket)).end()).min(self.max))
+        Some((*values_of::<STEP_BITS>(usize::from(*bucket)).end()).min(self.max))
     }
 }
 
@@ -126,7 +105,7 @@ pub struct Spreading {
 
 impl Spreading {
     pub(super) fn push(&mut self, response: Ticks, split: &Split) {
-        let bucket = bucket_of(response);
+        let bucket = bin_of::<STEP_BITS>(response);
         if bucket >= self.buckets.len() {
             self.buckets.resize(bucket + 1, Bucket::default());
         }
@@ -141,7 +120,7 @@ impl Spreading {
     pub fn buckets(&self) -> impl Iterator<Item = (RangeInclusive<Ticks>, &Bucket)> {
         let buckets = self.buckets.iter().enumerate();
         let filled = buckets.filter(|(_, bucket)| bucket.requests > 0);
-        filled.map(|(index, bucket)| (times_of(index), bucket))
+        filled.map(|(index, bucket)| (values_of::<STEP_BITS>(index), bucket))
     }
 
     /// The sum of all buckets.
@@ -172,20 +151,6 @@ fn sum(buckets: &[Bucket]) -> Bucket {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn buckets_lie_side_by_side_and_are_narrow() {
-        let mut next = 0;
-        for bucket in 0..=bucket_of(Ticks::MAX) {
-            let times = times_of(bucket);
-            assert_eq!(*times.start(), next, "bucket {bucket}");
-            assert_eq!(bucket_of(*times.start()), bucket);
-            assert_eq!(bucket_of(*times.end()), bucket);
-            assert!((times.end() - times.start()) <= times.start() / STEPS);
-            next = times.end().wrapping_add(1);
-        }
-        assert_eq!(next, 0, "the last bucket ends with the last time");
-    }
 
     #[test]
     fn the_tail_begins_with_the_bucket_of_the_percentile() {

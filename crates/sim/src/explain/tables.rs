@@ -21,7 +21,7 @@ pub struct Sized {
     pub records: u64,
     /// Number of padding pages of these records that were read before they were programmed.
     pub pad_reads: u64,
-    /// Number of padding pages of these records that needed no read.
+    /// Number of padding pages of these records that were filler, because they had no contents.
     pub pad_fills: u64,
 }
 
@@ -36,14 +36,14 @@ impl Destages {
             return;
         }
         let row = self.0.entry(record.pages.len() as u32).or_default();
-        let reads = record
-            .pads
-            .iter()
-            .filter(|pad| pad.content == PadContent::Read);
-        let reads = reads.count() as u64;
         row.records += 1;
-        row.pad_reads += reads;
-        row.pad_fills += record.pads.len() as u64 - reads;
+        for pad in &record.pads {
+            match pad.content {
+                PadContent::Read => row.pad_reads += 1,
+                PadContent::AtHand => {}
+                PadContent::Filler => row.pad_fills += 1,
+            }
+        }
     }
 }
 

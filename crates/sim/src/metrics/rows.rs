@@ -48,9 +48,9 @@ metrics! {
     HOST_SATURATED = "host.saturated", "";
     /// Pages read by the host.
     HOST_PAGE_READS = "host.page_reads", "";
-    /// Pages written by the host.
+    /// Pages written by the host; also by its trims, if device.trim = strict.
     HOST_PAGE_WRITES = "host.page_writes", "";
-    /// Bytes written by the host.
+    /// Bytes written by the host; also by its trims, if device.trim = strict.
     HOST_BYTES_WRITTEN = "host.bytes_written", "bytes";
     /// Host response time: arrival to completion.
     RESPONSE = "response.*_ms", "ms";
@@ -106,7 +106,7 @@ metrics! {
     BUFFER_WRITE_HITS_PERCENT = "buffer.write_hits_percent", "%";
     /// Page reads served from the buffer.
     BUFFER_READ_HITS = "buffer.read_hits", "";
-    /// Destage records that were evicted because the buffer needed room.
+    /// Destage records of pages that were evicted because the buffer needed room.
     BUFFER_EVICTIONS = "buffer.evictions", "";
     /// Dirty pages destaged, padding excluded.
     BUFFER_DESTAGED_PAGES = "buffer.destaged_pages", "";
@@ -150,15 +150,16 @@ metrics! {
     FLASH_PROGRAMS = "flash.programs", "";
     /// Block erases.
     FLASH_ERASES = "flash.erases", "";
-    /// Valid pages moved by garbage collection or merging.
+    /// Valid pages moved by garbage collection, by merges, or by folds of the pSLC cache.
     FLASH_PAGES_MOVED = "flash.pages_moved", "";
     /// Programs of pages that the buffer or the host wrote.
     FLASH_PROGRAMS_HOST = "flash.programs.host", "";
-    /// Programs that complete a cluster.
+    /// Programs of padding: pages that complete a cluster, and fillers that complete a program unit or a zone.
     FLASH_PROGRAMS_PAD = "flash.programs.pad", "";
-    /// Programs by garbage collection or merging.
+    /// Programs of copies, by garbage collection, by merges, and by folds of the pSLC cache.
     FLASH_PROGRAMS_COPY = "flash.programs.copy", "";
-    /// Programs of summary or translation pages.
+    /// Programs of metadata: summary pages, pages of the map or of its journal, and with the layer striped the drive's
+    /// own data.
     FLASH_PROGRAMS_MAP = "flash.programs.map", "";
     /// Programs by wear levelling.
     FLASH_PROGRAMS_WEAR = "flash.programs.wear", "";
@@ -170,7 +171,8 @@ metrics! {
     FLASH_UTILIZATION_MAX = "flash.utilization_max", "";
     /// Mean number of busy dies while at least one die is busy.
     FLASH_PARALLELISM_MEAN = "flash.parallelism_mean", "";
-    /// Garbage collections, each of one or several blocks.
+    /// Steps of garbage collection; a collection of one or several blocks is one step, or several with
+    /// ftl.gc_step_pages and with the layer striped.
     FTL_GC_RUNS = "ftl.gc_runs", "";
     /// Time of garbage collections, summed over dies.
     FTL_GC_TIME_MS = "ftl.gc_time_ms", "ms";
@@ -201,7 +203,8 @@ metrics! {
     WAF_BYTES = "waf.bytes", "";
     /// Write amplification in pages: flash programs per page that the host wrote.
     WAF_HOST = "waf.host", "";
-    /// Write amplification of the FTL alone: flash programs per page that was written to the FTL.
+    /// Write amplification below the buffer: flash programs, padding included, per program of a page that the host or
+    /// the buffer wrote.
     WAF_FTL = "waf.ftl", "";
     /// Blocks that were erased flash.endurance times and are no longer used; only with flash.wearout = retire.
     WEAR_BLOCKS_RETIRED = "wear.blocks_retired", "blocks";

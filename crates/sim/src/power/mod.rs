@@ -273,7 +273,6 @@ impl Check<'_> {
             let held = payload.newest(page);
             operations.clear();
             let die = ftl.home_of(page);
-            operations.set_die(die);
             // If the layer reads another place than that of the page on the medium, the medium refuses the read.
             let read = ftl.read(page, &mut operations);
             read.unwrap_or_else(|full| panic!("page {page} cannot be read: {full:?}"));
@@ -327,7 +326,7 @@ impl Config {
     /// Builds a new layer, mounts it on the contents of flash in `payload`, and reports the cost of the mount.
     ///
     /// # Errors
-    /// If the layer cannot be mounted, or finds no free block that it needs.
+    /// If the layer finds no free block that it needs.
     pub(crate) fn mount(
         &self,
         payload: &mut Payload,
@@ -342,9 +341,6 @@ impl Config {
     pub(crate) fn no_mount(&self, error: &MountError) -> SimError {
         let layer = self.ftl_row.name;
         match error {
-            MountError::Unsupported => SimError::Config(format!(
-                "ftl.kind = {layer}: this layer cannot be mounted after a loss of power; expected another one"
-            )),
             MountError::Full(shortage) => SimError::Mount {
                 layer,
                 shortage: shortage.clone(),

@@ -516,15 +516,17 @@ impl<'a> Live<'a> {
         below.read(self.sectors_per_page, sector, sectors, out)
     }
 
-    /// Tries again to write data that left the buffer and that the disk below did not accept. While this fails,
-    /// no change of contents may be submitted.
+    /// Prepares a change of contents of this `kind`: tries again to write data that left the buffer and that the disk
+    /// below did not accept. While this fails, the change may not be submitted. A trim that drops pages needs no
+    /// preparation, because it may make the room that the disk lacks.
     ///
     /// # Errors
     /// The error of the disk below.
-    pub fn settle(&mut self) -> Result<(), Fault> {
+    pub fn settle(&mut self, kind: RequestKind) -> Result<(), Fault> {
+        let drops_pages = kind == RequestKind::Trim && !self.config.has_strict_trim();
         match &mut self.engine.probe_mut().below {
-            Below::Flash(_) => Ok(()),
-            Below::Disk(backed) => backed.settle(),
+            Below::Disk(backed) if !drops_pages => backed.settle(),
+            Below::Disk(_) | Below::Flash(_) => Ok(()),
         }
     }
 
@@ -535,6 +537,11 @@ impl<'a> Live<'a> {
         let page = sector / self.sectors_per_page;
         let (holds, next) = self.engine.probe().below.holds(Lpn(page));
         (holds, next.0.saturating_mul(self.sectors_per_page))
+    }
+
+    /// From now on, the observer gets no responses.
+    pub fn stop_responses(&mut self) {
+        self.engine.stop_responses();
     }
 
     /// The results of a run that would end now.

@@ -110,6 +110,14 @@ pub fn is_estimated(name: &str) -> bool {
     COUNTS.iter().chain(&more).any(|row| row.name == name)
 }
 
+/// Whether the metric `name` is a count or a time that adds up over the requests.
+#[must_use]
+pub fn is_sum(name: &str) -> bool {
+    // The dirty pages at the end are a state, and do not add up.
+    let is_state = name == rows::BUFFER_DIRTY_AT_END.name;
+    !is_state && COUNTS.iter().any(|row| row.name == name)
+}
+
 /// The metrics of the full buffer, estimated from `sampled`: all metrics that are counts, and the metrics that are
 /// computed from counts.
 #[must_use]

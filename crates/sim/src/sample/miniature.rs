@@ -1,6 +1,7 @@
 //! The configuration of a miniature.
 
 use destage_base::parameter::Value;
+use destage_buffer::Sees;
 
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
@@ -33,9 +34,15 @@ pub fn block_pages(config: &Config) -> Result<u64, SimError> {
 #[must_use]
 pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
-    if config.scheme.needs_future {
+    if config.scheme.needs_future() {
         return Some(format!(
             "{} needs the coming writes, which a sample does not have; expected other schemes, or no sample",
+            config.scheme.name
+        ));
+    }
+    if config.scheme.sees.contains(&Sees::Numbers) {
+        return Some(format!(
+            "{} selects the lines for a page by its number, and a sample numbers its pages anew; expected other schemes, or no sample",
             config.scheme.name
         ));
     }

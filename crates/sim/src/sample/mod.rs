@@ -16,7 +16,7 @@ mod split;
 
 pub use self::block_counts::BlockCounts;
 pub use self::estimate::{
-    Coarseness, Estimate, Estimates, Sampled, estimates, is_estimated, widen,
+    Coarseness, Estimate, Estimates, Sampled, estimates, is_estimated, is_sum, widen,
 };
 pub use self::miniature::{block_pages, miniature, refusal};
 pub use self::split::{Asked, Part, Splitter};

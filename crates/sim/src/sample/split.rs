@@ -10,6 +10,7 @@ use super::block_counts::BlockCounts;
 use crate::error::SimError;
 use crate::measured::HostCounts;
 use crate::paging::{Addressing, Align};
+use crate::settings::Config;
 
 /// The part of a batch of requests that goes to one miniature.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,7 @@ struct Block {
 pub struct Splitter {
     origin: String,
     addressing: Addressing,
+    strict_trim: bool,
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
@@ -59,12 +61,12 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// A splitter for requests that errors call `origin`. `addressing` divides requests into pages of a device of
+    /// A splitter for requests that errors call `origin`. `config` divides requests into pages of a device of
     /// `device_pages`, and `samples` chooses among its blocks of `block_pages` pages.
     #[must_use]
     pub fn new(
         origin: &str,
-        addressing: Addressing,
+        config: &Config,
         device_pages: u64,
         block_pages: u64,
         samples: Samples,
@@ -72,7 +74,8 @@ impl Splitter {
         let count = samples.count() as usize;
         Self {
             origin: origin.to_owned(),
-            addressing,
+            addressing: config.addressing(0),
+            strict_trim: config.has_strict_trim(),
             device_pages,
             block_pages: block_pages.max(1),
             samples,
@@ -176,7 +179,9 @@ impl Splitter {
             let writes_before = self.host.page_writes;
             self.host.requests += 1;
             self.host.completed += 1;
-            self.host.count_pages(request, asked.span.pages);
+            let strict_trim = self.strict_trim;
+            self.host.count_pages(request, &asked, strict_trim);
+            let asked = asked.as_write(strict_trim).unwrap_or(asked);
             if asked.kind == RequestKind::Flush {
                 for (part, heard) in parts.iter_mut().zip(&mut self.heard) {
                     part.requests.push(*request);
@@ -185,7 +190,7 @@ impl Splitter {
                 }
                 continue;
             }
-            let is_write = asked.kind == RequestKind::Write;
+            let is_write = matches!(asked.kind, RequestKind::Write | RequestKind::WriteZeroes);
             let span = &asked.span;
             let (mut at, end) = (span.first, span.first + u64::from(span.pages));
             while at < end {
@@ -209,7 +214,7 @@ impl Splitter {
                     let part = &mut parts[sample];
                     let heard = &mut self.heard[sample];
                     match asked.kind {
-                        RequestKind::Write => {
+                        RequestKind::Write | RequestKind::WriteZeroes => {
                             known.page_writes += next - at;
                             self.page_writes[sample] += next - at;
                             writes += at - span.first;
@@ -218,7 +223,7 @@ impl Splitter {
                             known.page_reads += next - at;
                             self.page_reads[sample] += next - at;
                         }
-                        RequestKind::Flush | RequestKind::Trim | RequestKind::WriteZeroes => {}
+                        RequestKind::Flush | RequestKind::Trim => {}
                     }
                     part.passed.push(writes - *heard);
                     *heard = writes + if is_write { next - at } else { 0 };
@@ -245,21 +250,18 @@ mod tests {
     fn samples_hear_of_all_page_writes() {
         let config = Settings::new().resolve().unwrap();
         let samples = Samples::new(64, 0.25, 4, 1);
-        let mut splitter = Splitter::new("a test", config.addressing(0), 256, 4, samples);
+        let mut splitter = Splitter::new("a test", &config, 256, 4, samples);
         let mut random = destage_base::Random::new(3);
         let requests = (0..500).map(|line| Request {
-            arrival: 0,
             sector: 8 * random.below(240),
             sectors: 8 * (1 + random.below(12) as u32),
-            volume: 0,
             line,
             operation: match random.below(10) {
                 0 => Operation::Flush,
                 1 | 2 => Operation::Read,
                 _ => Operation::Write,
             },
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         });
         let requests: Vec<Request> = requests.collect();
         let (mut parts, mut clocks) = (vec![Part::default(); 4], [0; 4]);

@@ -91,13 +91,9 @@ fn requests(end: u64, panics_at: u64) -> Source<'static> {
         assert!(number != panics_at, "no such request");
         Request {
             arrival: number,
-            sector: 0,
             sectors: 8,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     };
     Source::generated("test", Box::new((0..end).map(request))).ahead()

@@ -6,6 +6,7 @@ use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_base::time::TICKS_PER_US;
 use destage_buffer::{COMMON, Sees};
+use destage_sim::check::InputKind;
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::Silent;
 use destage_sim::parameters::PARAMETERS;
@@ -161,7 +162,6 @@ const MAY_DECIDE: &[&str] = &[
 ];
 /// Keys for the shape of the flash. Schemes may use these keys even in a run without flash.
 const OF_A_SHAPE: &[&str] = &[
-    "flash.blocks_per_plane",
     "flash.dies",
     "flash.pages_per_block",
     "flash.planes_per_die",
@@ -200,7 +200,7 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
                     continue;
                 };
                 runs += 1;
-                let without_effect = config.without_effect_on(seen);
+                let without_effect = config.without_effect_on(InputKind::Memory, Some(seen));
                 let is_named = without_effect.iter().any(|(name, _)| *name == key);
                 if is_named {
                     in_vain += 1;
@@ -241,7 +241,7 @@ fn clusters_decide_something_for_the_schemes_that_see_them_and_for_no_other() {
         measured(&config, &requests).unwrap().0
     };
     let schemes = destage_buffer::SCHEMES.iter();
-    for row in schemes.filter(|row| !row.needs_future) {
+    for row in schemes.filter(|row| !row.needs_future()) {
         let other = counted(row.name, &["buffer.cluster_pages=4".to_owned()]);
         let changes = other != counted(row.name, &[]);
         let sees = row.sees.contains(&Sees::Clusters);

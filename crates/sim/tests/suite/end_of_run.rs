@@ -17,11 +17,8 @@ fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request
         arrival,
         sector: page * 8,
         sectors: 8 * pages,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 

@@ -50,15 +50,13 @@ fn requests(seed: u64) -> Vec<Request> {
         arrival: u64::from(line) * (1 + random.below(400_000_000)) / 20,
         sector: 4 * random.below(4000),
         sectors: 4 + 4 * random.below(6) as u32,
-        volume: 0,
         line,
         operation: match random.below(10) {
             0..3 => Operation::Read,
             9 => Operation::Trim,
             _ => Operation::Write,
         },
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let mut all: Vec<Request> = (1..3001).map(request).collect();
     all.sort_by_key(|request| request.arrival);
@@ -67,10 +65,10 @@ fn requests(seed: u64) -> Vec<Request> {
 
 fn demand(config: &Config, requests: &[Request]) -> Demand {
     let mut demand = Demand::default();
-    let addressing = config.addressing(0);
+    let (addressing, strict_trim) = (config.addressing(0), config.has_strict_trim());
     requests
         .iter()
-        .for_each(|request| demand.add(&addressing, request));
+        .for_each(|request| demand.add(&addressing, request, strict_trim));
     demand
 }
 
@@ -129,6 +127,7 @@ fn a_run_that_is_beyond_a_limit_ends_beyond_it() {
         &["host.time_scale=0.01", "host.saturation=700"],
         &["host.time_scale=0.01", "sim.window=last_arrival"],
         &["host.replay=closed", "host.queue_depth=64"],
+        &["device.trim=strict"],
         &[
             "host.time_scale=0.01",
             "flash.endurance=3",

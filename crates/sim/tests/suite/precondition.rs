@@ -23,14 +23,10 @@ fn metrics(pairs: &[&str], observer: &mut dyn Observer) -> Result<Metrics, Strin
     }
     let config = settings.resolve().map_err(|error| error.to_string())?;
     let requests = [Operation::Write, Operation::Read].map(|operation| Request {
-        arrival: 0,
         sector: 80,
         sectors: 8,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     });
     let source = Source::memory("test".to_owned(), &requests);
     let (result, _) =

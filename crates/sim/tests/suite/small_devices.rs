@@ -29,11 +29,8 @@ fn number(name: &str, otherwise: u64) -> u64 {
 
 /// Random settings of a device.
 fn drawn(random: &mut Random) -> Vec<String> {
-    let schemes: Vec<_> = SCHEMES.iter().filter(|row| !row.needs_future).collect();
-    let layers: Vec<_> = FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted)
-        .collect();
+    let schemes: Vec<_> = SCHEMES.iter().filter(|row| !row.needs_future()).collect();
+    let layers: Vec<_> = FTLS.iter().filter(|row| row.has_flash).collect();
     let mut pick = |count: usize| random.below(count as u64) as usize;
     let scheme = schemes[pick(schemes.len())].name;
     let layer = layers[pick(layers.len())].name;

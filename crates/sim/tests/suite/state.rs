@@ -64,15 +64,13 @@ fn requests() -> Vec<Request> {
         arrival: u64::from(index) * 3_000_000,
         sector: random.below(900) * 8,
         sectors: 8 * (1 + random.below(6) as u32),
-        volume: 0,
         line: index + 1,
         operation: match random.below(20) {
             0 => Operation::Trim,
             1..6 => Operation::Read,
             _ => Operation::Write,
         },
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     (0..1200).map(one).collect()
 }

@@ -100,11 +100,9 @@ fn requests() -> Vec<Request> {
             arrival,
             sector: page * 8,
             sectors: 8 * (1 + random.below(4) as u32),
-            volume: 0,
             line: index as u32 + 1,
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     };
     (0..REQUESTS).map(one).collect()
@@ -281,11 +279,9 @@ fn maxima_begin_with_the_state_of_the_moment() {
         arrival: u64::from(index) * 100_000_000,
         sector: page * 8,
         sectors: 8,
-        volume: 0,
         line: index + 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let mut requests: Vec<_> = (0..10)
         .map(|index| request(index, Operation::Write, index.into()))

@@ -34,11 +34,8 @@ fn metrics(pairs: &[&str]) -> Result<Metrics, String> {
             arrival: number * 100_000_000,
             sector: random.below(200) * 8,
             sectors: 8,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
         .collect();
     let source = Source::memory("test".to_owned(), &requests);

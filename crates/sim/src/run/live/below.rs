@@ -76,13 +76,13 @@ impl Config {
 }
 
 impl Below {
-    /// The reason why a completed request of this `kind` has failed; `None` on success. For a flush, the data that
-    /// the disk did not accept are first written to it again.
+    /// The reason why a completed request of this `kind` has failed; `None` on success. For a flush, and for a trim,
+    /// which may have made room on the disk, the data that the disk did not accept are first written to it again.
     pub fn fault_of(&mut self, kind: RequestKind) -> Option<Fault> {
         match (self, kind) {
             (_, RequestKind::Read) => None,
             (Self::Flash(payload), _) => payload.medium().fault(),
-            (Self::Disk(backed), RequestKind::Flush) => backed.settle().err(),
+            (Self::Disk(backed), RequestKind::Flush | RequestKind::Trim) => backed.settle().err(),
             (Self::Disk(backed), _) => backed.fault(),
         }
     }

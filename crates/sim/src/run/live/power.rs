@@ -8,6 +8,7 @@ use destage_device::ledger::{Finding, Ledger};
 use destage_device::payload::Payload;
 use destage_device::power::Dump;
 use destage_ftl::mount::MountReport;
+use destage_nand::medium::image::Damage;
 use destage_nand::medium::{CutReport, Lost};
 use destage_trace::request::SECTOR_BYTES;
 
@@ -312,12 +313,16 @@ impl<'a> Off<'a> {
     /// continues at the end of the mount, and ledger and metrics begin anew.
     ///
     /// # Errors
-    /// If the device cannot be mounted. The device is then returned unchanged.
+    /// If the device cannot be mounted, or if its image does not hold data that the mount needs. The device is then
+    /// returned without power.
     pub fn restore(mut self, at: Ticks) -> Result<(Live<'a>, Restored), (Box<Self>, SimError)> {
         let (mut ftl, mount) = match self.config.mount(&mut self.payload) {
             Ok(mounted) => mounted,
             Err(error) => return Err((Box::new(self), error)),
         };
+        if self.payload.medium().is_damaged() {
+            return Err((Box::new(self), SimError::Image(Damage::Data)));
+        }
         let lost: BTreeMap<Lpn, Lost> = self.cut.report.lost.iter().copied().collect();
         let check = Check {
             ledger: &self.ledger,
@@ -341,6 +346,8 @@ impl<'a> Off<'a> {
         let payload = &self.payload;
         self.ledger
             .restart(|page, bytes| bytes.extend_from_slice(&payload.look(page).bytes));
+        // The check and the ledger have read all pages. Clients that read a damaged page get an error.
+        payload.medium().forgive_damage();
         let Self {
             config,
             payload,

@@ -13,7 +13,7 @@ use destage_sim::host::Attribution;
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::{Observer, Response, Silent};
 use destage_sim::power::{CutAt, CutPlan, cut_run};
-use destage_sim::prepass::Prepass;
+use destage_sim::prepass::{Pass, Prepass};
 use destage_sim::run::live::{Ask, Live};
 use destage_sim::run::{Simulation, run as run_alone};
 use destage_sim::settings::{Config, Settings};
@@ -102,11 +102,10 @@ pub fn hold(config: &Config, purpose: Purpose) -> Result<Vec<Held>, String> {
 }
 
 fn prepass(config: &Config, requests: &[Request]) -> Result<Prepass, String> {
-    if !config.needs_prepass() {
-        return Ok(Prepass::default());
-    }
     let mut source = Source::memory("requests", requests);
-    Prepass::of(config, &mut source).map_err(|error| error.to_string())
+    Pass::read(&[config], &mut source, |_| true)
+        .and_then(|mut pass| pass.prepass(config))
+        .map_err(|error| error.to_string())
 }
 
 /// The metrics of a run, the counts of its buffer after the last arrival, and whether the parts of the response
@@ -149,14 +148,8 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
         }
     }
     if let Some(counts) = counts {
-        let became_dirty = counts.page_writes - counts.write_hits + counts.rewrites_of_clean;
-        let destaged: u64 = counts.destaged_pages.iter().sum();
-        let gone = destaged + counts.dropped.trimmed + counts.dropped.superseded;
-        if became_dirty != gone + u64::from(counts.dirty) {
-            return Err(format!(
-                "{became_dirty} pages became dirty, {gone} of them left and {} are dirty",
-                counts.dirty
-            ));
+        if !counts.are_balanced() {
+            return Err(format!("pages appeared or disappeared: {counts:?}"));
         }
         held.push(Held::Pages);
     }

@@ -6,7 +6,7 @@ use destage_base::Random;
 use destage_base::time::to_ms;
 use destage_sim::explain::{Explained, PART_NAMES, Slow, Timed};
 use destage_sim::observer::{Observer, Response, Silent};
-use destage_sim::prepass::Prepass;
+use destage_sim::prepass::Pass;
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
@@ -26,11 +26,8 @@ pub fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Req
         arrival,
         sector: page * 8,
         sectors: 8 * pages,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 
@@ -74,7 +71,8 @@ impl Observer for Responses {
 
 pub fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
     let source = || Source::memory("test".to_owned(), requests);
-    let prepass = Prepass::of(config, &mut source()).expect("a pass");
+    let mut pass = Pass::read(&[config], &mut source(), |_| true).expect("a pass");
+    let prepass = pass.prepass(config).expect("a pass");
     run(config, source(), &prepass, observer).expect("a run").0
 }
 
