@@ -27,12 +27,15 @@ pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes unfinished files and ends the program. The calling thread may hold a lock, or be in the middle of a
-/// write to standard error. So this function takes no lock, and writes directly to the file of standard error.
+/// Removes unfinished files, releases the resources of a crash test, and ends the program. The calling thread may hold
+/// a lock, or be in the middle of a write to standard error. So this function waits for no lock without end, and writes
+/// directly to the file of standard error.
 fn end(excess: Excess) -> ! {
     files::abandon();
     let line = format!("destage: error: {}\n", sentence(&excess));
     errors_directly(line.as_bytes());
+    #[cfg(unix)]
+    destage_serve::crash::abandon();
     std::process::exit(2)
 }
 

@@ -128,6 +128,7 @@ fn failure(error: CrashError) -> Failure {
         CrashError::Serve(error) => serve::failure(error),
         CrashError::Device(error) => error.into(),
         CrashError::Gone => Failure::Internal(error.to_string()),
+        CrashError::Memory(_) => Failure::input(format!("--memory-limit: {error}")),
         other => Failure::input(other),
     }
 }

@@ -52,14 +52,12 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         .iter()
         .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
         .collect();
-    let config = arguments.device.settings.config.as_deref();
-    let bytes = [arguments.image.as_deref(), arguments.backing.as_deref()];
-    let inputs = bytes.into_iter().flatten().chain(config);
-    check_distinct(&outputs, &inputs.collect::<Vec<_>>())?;
+    let bytes = arguments.image.iter().chain(&arguments.backing);
+    let inputs = choices::files(bytes.clone(), &arguments.device.settings, None, &device)?;
+    check_distinct(&outputs, &inputs)?;
     let record = arguments.logs.record.as_deref();
     let form = record.map(form_of_record).transpose()?;
-    let in_use = bytes.into_iter().flatten().map(Path::to_owned);
-    let in_use = in_use.chain(outputs.iter().map(|(_, path)| (*path).clone()));
+    let in_use = bytes.chain(outputs.iter().map(|(_, path)| *path)).cloned();
     let mut settings = Settings {
         place: place(arguments)?,
         control: arguments.control.clone(),
@@ -103,7 +101,8 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     };
     let recording = RefCell::new(Recording { writer, count: 0 });
     let log_path = arguments.logs.write_log.as_deref();
-    let mut logged = log_path.map(PendingFile::create).transpose()?;
+    // The log has the bytes of the clients.
+    let mut logged = log_path.map(PendingFile::create_private).transpose()?;
     let write_log = logged.as_mut().map(WriteLog::new).transpose();
     let write_log =
         write_log.map_err(|cause| unwritable(log_path.unwrap_or(Path::new("")), &cause))?;
@@ -131,7 +130,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let server = Server::on(sockets, &settings, front, recorder).map_err(failure)?;
     let stopper = server.stopper();
     interrupt::instead(move || stopper.stop());
-    output::print(&format!("ready {}\n", server.address()))?;
+    announce(&server.address().to_string())?;
     let ended = server.run().map_err(failure)?;
 
     let mut outcomes = Vec::new();
@@ -173,6 +172,16 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     outcomes.insert(0, verdict);
     outcomes.push(shown);
     first_of(outcomes)
+}
+
+/// Says that clients can connect at `address`. Nobody would use a server that cannot say so.
+fn announce(address: &str) -> Result<(), Failure> {
+    output::print(&format!("ready {address}\n")).map_err(|failure| match failure {
+        Failure::BrokenPipe => Failure::input(
+            "standard output: was closed before the line \"ready\"; expected a reader of that line",
+        ),
+        other => other,
+    })
 }
 
 /// Gives the recorded trace its name `path`, unless it has no requests.

@@ -23,7 +23,7 @@ static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// because many files may be written to one folder.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// How often [`abandon`] tries to lock the list of temporary files, and the pause between two attempts.
+/// How often [`lock_at_end`] tries to lock, and the pause between two attempts.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -34,6 +34,11 @@ const SUFFIX: &str = ".partial";
 const FRESH: Duration = Duration::from_secs(60);
 /// The largest number of symbolic links that are followed for one path. Operating systems have a similar limit.
 const LINKS_MAX: usize = 40;
+
+/// The permissions of a new file: everybody may read and write, as far as the umask of the user allows it.
+const FOR_ALL: u32 = 0o666;
+/// The permissions of a new file that only its owner may read and write.
+const FOR_OWNER: u32 = 0o600;
 
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
@@ -73,23 +78,31 @@ fn remove_orphans(folder: &Path) {
 /// Removes all temporary files, before the process ends. The lock is never released, so that no other thread can
 /// rename a file to its final name.
 pub fn abandon() {
-    let held = (0..ATTEMPTS).find_map(|attempt| {
-        if attempt > 0 {
-            std::thread::sleep(PAUSE);
-        }
-        match PENDING.try_lock() {
-            Ok(paths) => Some(paths),
-            Err(TryLockError::Poisoned(paths)) => Some(paths.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    });
-    // If this thread ran out of memory while it held the list, it already holds the lock and can never lock it again.
-    let Some(mut paths) = held else { return };
+    let Some(mut paths) = lock_at_end(&PENDING) else {
+        return;
+    };
     for path in paths.drain(..) {
         // A file that cannot be removed now cannot be removed later either.
         let _ = std::fs::remove_file(path);
     }
     std::mem::forget(paths);
+}
+
+/// Locks `mutex` before the process ends, for a list of things that have to be removed. Returns `None` if the mutex
+/// stays locked. If this thread ran out of memory while it held the list, it already holds the lock and can never lock
+/// it again.
+#[must_use]
+pub fn lock_at_end<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    (0..ATTEMPTS).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        match mutex.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    })
 }
 
 /// The path of the regular file or block device in which data that are written to `path` stay, after all links were
@@ -213,20 +226,25 @@ impl Seek for Target {
     }
 }
 
+#[cfg(unix)]
+fn permit(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(std::fs::Permissions::from_mode(mode));
+}
+
+#[cfg(not(unix))]
+fn permit(_: &mut tempfile::Builder<'_, '_>, _: u32) {}
+
 impl Target {
-    fn of(path: &Path) -> io::Result<Self> {
+    /// The target of `path`. On Unix, a new file gets the permissions `mode`, from which the umask is removed.
+    fn of(path: &Path, mode: u32) -> io::Result<Self> {
         let Some(place) = place(path)? else {
             return Ok(Self::Direct(File::options().append(true).open(path)?));
         };
         let folder = folder_of(&place);
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX).suffix(SUFFIX);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // The umask of the user applies, as for any new file.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
+        permit(&mut builder, mode);
         remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
         // On a file system without locks, locking fails. The temporary file then remains if the program is killed.
@@ -243,13 +261,25 @@ impl PendingFile {
     /// # Errors
     /// If `path` is `-`, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
+        Self::begin(path, FOR_ALL)
+    }
+
+    /// Does the same as [`Self::create`], but only the owner may read and write the file.
+    ///
+    /// # Errors
+    /// Those of [`Self::create`].
+    pub fn create_private(path: &Path) -> Result<Self, Error> {
+        Self::begin(path, FOR_OWNER)
+    }
+
+    fn begin(path: &Path, mode: u32) -> Result<Self, Error> {
         if path == Path::new("-") {
             // As an input, `-` means standard input, so the user hardly means a file of this name.
             return Err(Error::Input(
                 "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
             ));
         }
-        let target = Target::of(path).map_err(|cause| unwritable(path, &cause))?;
+        let target = Target::of(path, mode).map_err(|cause| unwritable(path, &cause))?;
         Ok(Self::over(path, target))
     }
 
@@ -323,6 +353,40 @@ pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Resul
     write(&path, content)
 }
 
+/// Makes a file at `path` that only its owner may read and write. `fill` writes its contents. The file appears complete
+/// or not at all, and replaces no other file. When this function returns, the file and its name are durable, and the
+/// file is locked if the file system has locks.
+///
+/// # Errors
+/// The error of the system or of `fill`. Also if there is something at `path` already.
+pub fn make_private(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> io::Result<File> {
+    let target = Target::of(path, FOR_OWNER).map_err(|cause| nameless(&cause))?;
+    // The entry is dropped after the file.
+    let Target::Beside { entry, place, file } = target else {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    };
+    fill(file.as_file())?;
+    file.as_file().sync_all()?;
+    let held = pending();
+    let persisted = file.persist_noclobber(&place);
+    drop(held);
+    drop(entry);
+    let file = persisted.map_err(|error| error.error)?;
+    sync_folder_of(&place)?;
+    Ok(file)
+}
+
+/// Makes the name of the new file at `path` durable.
+///
+/// # Errors
+/// The error of the system. A folder that cannot be opened is no error, since not every system can open one.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match File::open(folder_of(path)) {
+        Ok(folder) => folder.sync_all(),
+        Err(_) => Ok(()),
+    }
+}
+
 /// Used by writers of logs, which produce text piece by piece.
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -344,14 +408,17 @@ impl Seek for PendingFile {
 /// The error that `path` cannot be written because of `cause`.
 #[must_use]
 pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
-    // The name of the temporary file is left out, because the user does not know it.
-    let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
-    let kind = io::Error::from(cause.kind());
-    let cause = system.unwrap_or(kind);
+    let cause = nameless(cause);
     Error::Input(format!(
         "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
         path.display()
     ))
+}
+
+/// `cause` without the name of the temporary file, because the user does not know this name.
+fn nameless(cause: &io::Error) -> io::Error {
+    let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
+    system.unwrap_or_else(|| cause.kind().into())
 }
 
 /// The allowed letters of a [name](is_name), for error messages.

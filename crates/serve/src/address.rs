@@ -1,7 +1,9 @@
 //! The address of a server (a socket in the file system, or a port), and the name of the export.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// The default TCP port of NBD.
@@ -56,17 +58,16 @@ impl Address {
                 .find(|(key, _)| *key == "socket")
                 .ok_or_else(|| refuse("names no socket"))?;
             let socket = decoded(socket).ok_or_else(|| refuse("has a broken escape"))?;
-            let export = decoded(export).ok_or_else(|| refuse("has a broken escape"))?;
             return Ok(Self {
-                place: Place::Unix(socket.into()),
-                export,
+                place: Place::Unix(OsString::from_vec(socket).into()),
+                export: export_of(export).map_err(refuse)?,
             });
         }
         let rest = text
             .strip_prefix("nbd://")
             .ok_or_else(|| refuse("is no address of NBD"))?;
         let (host, export) = rest.split_once('/').unwrap_or((rest, ""));
-        let export = decoded(export).ok_or_else(|| refuse("has a broken escape"))?;
+        let export = export_of(export).map_err(refuse)?;
         let place = socket_address(host).map_err(|why| refuse(&why))?;
         Ok(Self {
             place: Place::Tcp(place),
@@ -100,9 +101,14 @@ pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Decodes the percent escapes in a part of a URI. Returns `None` if an escape is broken, or if the result is not
-/// UTF-8.
-fn decoded(text: &str) -> Option<String> {
+/// The name of the export that a part of a URI encodes. The error says what is wrong with the part.
+fn export_of(text: &str) -> Result<String, &'static str> {
+    let bytes = decoded(text).ok_or("has a broken escape")?;
+    String::from_utf8(bytes).map_err(|_| "names an export that is not UTF-8")
+}
+
+/// Decodes the percent escapes in a part of a URI. Returns `None` if an escape is broken.
+fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -113,15 +119,15 @@ fn decoded(text: &str) -> Option<String> {
         let digit = |byte: Option<u8>| (byte? as char).to_digit(16);
         bytes.push((digit(rest.next())? * 16 + digit(rest.next())?) as u8);
     }
-    String::from_utf8(bytes).ok()
+    Some(bytes)
 }
 
-/// Encodes `text` as a part of a URI, with percent escapes where they are needed.
-fn encoded(text: &str) -> String {
+/// Encodes `bytes` as a part of a URI, with percent escapes where they are needed.
+fn encoded(bytes: &[u8]) -> String {
     let mut uri = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
-            uri.push(byte as char);
+    for byte in bytes {
+        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(byte) {
+            uri.push(char::from(*byte));
         } else {
             uri.push_str(&format!("%{byte:02X}"));
         }
@@ -131,10 +137,10 @@ fn encoded(text: &str) -> String {
 
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let export = encoded(&self.export);
+        let export = encoded(self.export.as_bytes());
         match &self.place {
             Place::Unix(path) => {
-                let socket = encoded(&path.to_string_lossy());
+                let socket = encoded(path.as_os_str().as_bytes());
                 write!(out, "nbd+unix:///{export}?socket={socket}")
             }
             Place::Tcp(address) => write!(out, "nbd://{address}/{export}"),
@@ -159,6 +165,10 @@ mod tests {
         for (place, export) in [
             (Place::Unix("/tmp/a b&c%.sock".into()), "x?y"),
             (Place::Unix("rel.sock".into()), ""),
+            (
+                Place::Unix(OsString::from_vec(b"/tmp/\xff.sock".to_vec()).into()),
+                "",
+            ),
             (Place::Tcp(([127, 0, 0, 1], 7).into()), "disk"),
         ] {
             let address = Address {
@@ -175,6 +185,7 @@ mod tests {
             "nbd+unix:///",
             "nbd+unix://host/?socket=a",
             "nbd+unix:///?socket=%zz",
+            "nbd+unix:///%ff?socket=a",
             "http://localhost/",
             "nbd://localhost:99999/",
             "nbd://10809",

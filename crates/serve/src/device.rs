@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
+use destage_device::RequestKind;
 use destage_device::backed::Fault;
 use destage_device::ledger::Ledger;
 use destage_sim::error::SimError;
@@ -163,7 +164,7 @@ impl<'a> Front<'a> {
         let pace = self.pace;
         let arrival = match pace {
             Pace::None => self.since_began(),
-            Pace::Model => self.since_began().max(self.now()),
+            Pace::Model => self.present(),
         };
         let Some(live) = self.used() else {
             return arrival;
@@ -186,11 +187,13 @@ impl<'a> Front<'a> {
     }
 
     /// The present model time. Without a pace this is the time that the model has reached, otherwise the wall-clock
-    /// time since the start of the device.
+    /// time since the start of the device. A mount ends at a later time, because it takes no wall-clock time. Until the
+    /// wall clock reaches that time, it is the present time.
+    #[must_use]
     pub fn present(&self) -> Ticks {
         match self.pace {
             Pace::None => self.now(),
-            Pace::Model => self.since_began(),
+            Pace::Model => self.since_began().max(self.now()),
         }
     }
 
@@ -265,12 +268,19 @@ impl<'a> Front<'a> {
             .map_or(Ok(()), |live| live.read(sector, sectors, out))
     }
 
-    /// Tries again to write data that the disk did not accept. See [`Live::settle`].
+    /// Prepares a change of contents of this `kind`. See [`Live::settle`].
     ///
     /// # Errors
     /// Those of [`Live::settle`].
-    pub fn settle(&mut self) -> Result<(), Fault> {
-        self.used().map_or(Ok(()), Live::settle)
+    pub fn settle(&mut self, kind: RequestKind) -> Result<(), Fault> {
+        self.used().map_or(Ok(()), |live| live.settle(kind))
+    }
+
+    /// From now on, the observer of the device gets no responses.
+    pub fn stop_responses(&mut self) {
+        if let Some(live) = self.used() {
+            live.stop_responses();
+        }
     }
 
     /// The kind of contents of `sector`. See [`Live::holds`]. Without power the whole device holds nothing.

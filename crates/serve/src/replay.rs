@@ -344,7 +344,7 @@ fn send_all<E>(
             return Ok(());
         }
         let index = state.measured.host.requests;
-        let id = state.flights.insert(Flight {
+        let id = state.flights.insert(|| Flight {
             index,
             due,
             request,

@@ -1,18 +1,23 @@
-//! The resources that a crash test has to release, however the command ends: mounts, loop devices, FUSE files and
-//! processes.
+//! The resources that a crash test has to release, however the command ends: mounts, loop devices, FUSE files,
+//! processes and folders.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use destage::files::lock_at_end;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The number of attempts to release a resource that is in use, and the pause between two attempts.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// The folders inside the folder of a test in which file systems are mounted: the one of nbdfuse, and the tested one.
+pub(super) const MOUNT_POINTS: [&str; 2] = ["fuse", "mount"];
 
 /// A resource that has to be released at the end.
 #[derive(Clone, Debug)]
@@ -25,6 +30,8 @@ enum What {
     Loop(PathBuf),
     /// The FUSE file system in this folder.
     Fuse(PathBuf),
+    /// This folder and everything in it, unless a file system is still mounted at one of the [`MOUNT_POINTS`].
+    Folder(PathBuf),
 }
 
 /// All resources that are not yet released, in the order of their creation. Each has a number.
@@ -34,12 +41,22 @@ fn all() -> MutexGuard<'static, Vec<(u64, What)>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Releases all resources, the newest first. The command calls this function before the process exits without running
-/// destructors.
+/// Releases all resources, before the process ends without running destructors. The lock is never released, so that no
+/// other thread releases a resource as well.
+///
+/// The processes are killed first, and then the newest resource is released first. The reason is that the server may
+/// answer no more. An unmount would then wait for nbdfuse, which would wait for the server.
 pub fn abandon() {
-    while let Some((_, what)) = { all().pop() } {
+    let Some(mut all) = lock_at_end(&HELD) else {
+        return;
+    };
+    let whats = all.drain(..).map(|(_, what)| what);
+    let (groups, others): (Vec<What>, Vec<What>) =
+        whats.partition(|what| matches!(what, What::Group(_)));
+    for what in groups.into_iter().chain(others.into_iter().rev()) {
         what.take_back();
     }
+    std::mem::forget(all);
 }
 
 /// A resource that is released when this value is dropped.
@@ -72,6 +89,11 @@ impl Held {
     /// The FUSE file system in `folder`.
     pub fn fuse(folder: PathBuf) -> Self {
         Self::new(What::Fuse(folder))
+    }
+
+    /// The folder with the path `path`.
+    pub fn folder(path: PathBuf) -> Self {
+        Self::new(What::Folder(path))
     }
 }
 
@@ -113,7 +135,27 @@ impl What {
                     quiet("umount", &["-l".as_ref(), folder]);
                 }
             }
+            Self::Folder(path) => {
+                if MOUNT_POINTS.iter().all(|name| is_free(&path.join(name))) {
+                    // What cannot be removed now cannot be removed later either.
+                    let _ = std::fs::remove_dir_all(path);
+                }
+            }
         }
+    }
+}
+
+/// Removes the folder `point` if it is empty. Returns whether no file system is mounted there, so that the files in it
+/// can be deleted. A deletion of the folder with all of its contents (`remove_dir_all`) would not fail at a mounted file
+/// system, but would first delete all files of that file system.
+fn is_free(point: &Path) -> bool {
+    match std::fs::remove_dir(point) {
+        Ok(()) => true,
+        // A folder in which a file system is mounted is busy, whether it is empty or not.
+        Err(cause) => matches!(
+            cause.kind(),
+            ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty
+        ),
     }
 }
 
@@ -135,4 +177,31 @@ fn quiet(program: &str, arguments: &[&OsStr]) -> bool {
     command.stdin(Stdio::null());
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_removed_with_all_files_in_it() {
+        let outside = tempfile::tempdir().unwrap();
+        let folder = outside.path().join("test");
+        for name in ["fuse", "mount", "notes"] {
+            std::fs::create_dir_all(folder.join(name)).unwrap();
+        }
+        // A program wrote these files after the file system was unmounted.
+        std::fs::write(folder.join("mount/late"), "x").unwrap();
+        std::fs::write(folder.join("notes/done"), "x").unwrap();
+        drop(Held::folder(folder.clone()));
+        assert!(!folder.exists());
+        // Where nothing is, nothing is mounted.
+        assert!(is_free(&folder.join("mount")));
+    }
+
+    #[test]
+    fn a_folder_with_a_mounted_file_system_is_not_free() {
+        // The root folder can be removed by nobody.
+        assert!(!is_free(Path::new("/")));
+    }
 }

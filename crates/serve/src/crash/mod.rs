@@ -19,7 +19,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep};
@@ -30,6 +31,7 @@ use destage_sim::error::SimError;
 use destage_sim::observer::Silent;
 use destage_sim::run::live::Live;
 use destage_sim::settings::Config;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use self::held::Held;
@@ -46,6 +48,13 @@ use crate::server::{Ended, ServeError, Server, Settings, Stopper};
 const GLANCE: Duration = Duration::from_millis(5);
 /// How long the test repeats an order to cut the power while the server refuses the order.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The smallest memory limit of a test, in bytes. A smaller one leaves the server no room for the requests of a file
+/// system, which would then report errors of the disk.
+const MEMORY_MIN: u64 = 64 << 20;
+/// The exit codes with which a shell says that it could not run a command.
+const CODES_OF_NO_RUN: [i32; 2] = [126, 127];
+/// Signals that others send to a program. All other signals are faults of the program itself.
+const FROM_OTHERS: [Signal; 4] = [Signal::HUP, Signal::INT, Signal::KILL, Signal::TERM];
 
 /// The subject of the test.
 pub struct Trial<'t> {
@@ -168,6 +177,9 @@ pub enum CrashError {
     /// The tested program has failed although the power was on.
     #[error("{0}")]
     Program(String),
+    /// The memory limit is too small for a test.
+    #[error("a memory limit of {0} bytes is too small for a crash test; expected at least 64MiB")]
+    Memory(u64),
     /// The user has interrupted the test.
     #[error("interrupted")]
     Interrupted,
@@ -210,6 +222,10 @@ struct Serving {
 
 impl Serving {
     fn start(trial: &Trial<'_>, folder: &Path) -> Result<Self, CrashError> {
+        let limit = destage_memory::limit();
+        if limit < MEMORY_MIN {
+            return Err(CrashError::Memory(limit));
+        }
         let (config, pace) = (trial.config.clone(), trial.pace);
         let settings = Settings {
             place: Place::Unix(folder.join("socket")),
@@ -285,7 +301,8 @@ struct Stage<'t> {
     disk: Option<Disk>,
     operator: Operator,
     serving: Serving,
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    _folder: Held,
     seed: u64,
 }
 
@@ -294,10 +311,12 @@ impl<'t> Stage<'t> {
     fn set(trial: &'t Trial<'t>, seed: u64, stop: Stop<'t>) -> Result<Self, CrashError> {
         let folder = tempfile::Builder::new()
             .prefix("destage-crash-")
-            .tempdir()?;
-        std::fs::create_dir(folder.path().join("notes"))?;
-        let serving = Serving::start(trial, folder.path())?;
-        let operator = Operator::connect(&folder.path().join("control"))?;
+            .tempdir()?
+            .keep();
+        let held = Held::folder(folder.clone());
+        std::fs::create_dir(folder.join("notes"))?;
+        let serving = Serving::start(trial, &folder)?;
+        let operator = Operator::connect(&folder.join("control"))?;
         let mut stage = Self {
             trial,
             stop,
@@ -305,6 +324,7 @@ impl<'t> Stage<'t> {
             operator,
             serving,
             folder,
+            _folder: held,
             seed,
         };
         stage.attach()?;
@@ -318,8 +338,8 @@ impl<'t> Stage<'t> {
     fn attach(&mut self) -> Result<(), CrashError> {
         if self.trial.file_system != FileSystem::None {
             let uri = self.serving.address.to_string();
-            let (kind, folder) = (self.trial.file_system, self.folder.path());
-            self.disk = Some(Disk::attach(kind, &uri, folder, self.stop)?);
+            let kind = self.trial.file_system;
+            self.disk = Some(Disk::attach(kind, &uri, &self.folder, self.stop)?);
         }
         Ok(())
     }
@@ -347,7 +367,7 @@ impl<'t> Stage<'t> {
         let (key, number) = moment.named();
         let mut order = json!({"do": "cut", "seed": self.seed});
         order[key] = number.into();
-        let mut stream = UnixStream::connect(self.folder.path().join("control"))?;
+        let mut stream = UnixStream::connect(self.folder.join("control"))?;
         stream.write_all(format!("{order}\n").as_bytes())?;
         stream.set_nonblocking(true)?;
         while !self.is("armed", &Value::Bool(true))? {
@@ -372,16 +392,18 @@ impl<'t> Stage<'t> {
         is_over: &dyn Fn() -> bool,
     ) -> Result<(Option<ExitStatus>, String), CrashError> {
         use std::os::unix::process::CommandExt;
-        let said = self.folder.path().join("said");
+        let said = self.folder.join("said");
         let file = File::create(&said)?;
         command.stdin(Stdio::null());
         command.stdout(file.try_clone()?).stderr(file);
         command.env("DESTAGE_URI", self.serving.address.to_string());
-        command.env("DESTAGE_NOTES", self.folder.path().join("notes"));
+        command.env("DESTAGE_NOTES", self.folder.join("notes"));
         command.env("DESTAGE_SEED", self.seed.to_string());
-        if self.disk.is_some() {
-            command.env("DESTAGE_DIR", self.folder.path().join("mount"));
-        }
+        match self.disk {
+            Some(_) => command.env("DESTAGE_DIR", self.folder.join("mount")),
+            // The variable may have come from outside.
+            None => command.env_remove("DESTAGE_DIR"),
+        };
         command.process_group(0);
         let name = command.get_program().to_string_lossy().into_owned();
         let spawned = command.spawn();
@@ -418,7 +440,7 @@ impl<'t> Stage<'t> {
     fn write_back(&self, is_over: &dyn Fn() -> bool) -> Result<(), CrashError> {
         if self.disk.is_some() {
             let mut command = Command::new("sync");
-            command.arg("-f").arg(self.folder.path().join("mount"));
+            command.arg("-f").arg(self.folder.join("mount"));
             self.run(command, is_over)?;
         }
         Ok(())
@@ -526,7 +548,7 @@ impl Stage<'_> {
                 round.findings.push(finding);
             } else {
                 disk.unmount();
-                round.findings.extend(disk.check().err());
+                round.findings.extend(disk.check()?);
                 if let Err(finding) = disk.mount() {
                     round.findings.push(finding);
                 }
@@ -541,7 +563,8 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Runs the user's check command. Returns the error that the command reports, or `None` if it succeeds.
+    /// Runs the user's check command. Returns the error that the command reports, or `None` if it succeeds. It is an
+    /// error of the test if the command cannot be run to its end.
     fn check(&self) -> Result<Option<String>, CrashError> {
         let Some(check) = self.trial.check else {
             return Ok(None);
@@ -549,8 +572,20 @@ impl Stage<'_> {
         let mut command = Command::new("sh");
         command.arg("-c").arg(check);
         let (status, said) = self.run(command, &|| false)?;
-        let failed = status.filter(|status| !status.success());
-        Ok(failed.map(|status| format!("--check: {status}: {said}")))
+        let Some(status) = status.filter(|status| !status.success()) else {
+            return Ok(None);
+        };
+        let is_from_others = |signal: i32| FROM_OTHERS.iter().any(|other| other.as_raw() == signal);
+        let text = format!("--check: {status}: {said}");
+        match status.code() {
+            Some(code) if CODES_OF_NO_RUN.contains(&code) => Err(CrashError::Program(format!(
+                "{text}; expected a command that can be run"
+            ))),
+            None if status.signal().is_some_and(is_from_others) => Err(CrashError::Program(
+                format!("{text}; expected a command that nobody ends"),
+            )),
+            _ => Ok(Some(text)),
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The device as the tested program sees it: a folder with a mounted file system. The file system is on a loop
 //! device. The loop device is on a FUSE file, which nbdfuse provides.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::held::Held;
+use super::held::{Held, MOUNT_POINTS};
 use super::tools::{FileSystem, output};
 use super::{CrashError, Stop};
 
@@ -19,10 +20,46 @@ pub(super) struct Disk {
     device: PathBuf,
     _loop_device: Held,
     _fuse: Held,
-    nbdfuse: Child,
-    _group: Option<Held>,
+    nbdfuse: Nbdfuse,
     folder: PathBuf,
     file_system: FileSystem,
+}
+
+/// The process that shows the export as a file. If this value is dropped, the process is killed.
+struct Nbdfuse {
+    child: Child,
+    group: Option<Held>,
+}
+
+impl Nbdfuse {
+    /// Starts the process, which shows the export at `uri` as the file at `path`.
+    fn start(path: &Path, uri: &str) -> Result<Self, CrashError> {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new("nbdfuse");
+        command.arg(path).arg(uri).process_group(0);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command
+            .spawn()
+            .map_err(|cause| CrashError::Tool(format!("nbdfuse: {cause}")))?;
+        Ok(Self {
+            group: Held::group(child.id()),
+            child,
+        })
+    }
+
+    fn has_ended(&mut self) -> io::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+}
+
+impl Drop for Nbdfuse {
+    fn drop(&mut self) {
+        drop(self.group.take());
+        // Both calls fail if the process has ended and was waited for already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 impl Disk {
@@ -33,25 +70,16 @@ impl Disk {
         folder: &Path,
         stop: Stop<'_>,
     ) -> Result<Self, CrashError> {
-        use std::os::unix::process::CommandExt;
-        let fuse = folder.join("fuse");
-        let mount = folder.join("mount");
+        let [fuse, mount] = MOUNT_POINTS.map(|name| folder.join(name));
         for path in [&fuse, &mount] {
             std::fs::create_dir_all(path)?;
         }
         let file = fuse.join("disk");
-        let mut command = Command::new("nbdfuse");
-        command.arg(&file).arg(uri).process_group(0);
-        command.stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut nbdfuse = command
-            .spawn()
-            .map_err(|cause| CrashError::Tool(format!("nbdfuse: {cause}")))?;
-        let group = Held::group(nbdfuse.id());
+        let mut nbdfuse = Nbdfuse::start(&file, uri)?;
         let shown = Held::fuse(fuse);
         let began = Instant::now();
         while !file.exists() {
-            if nbdfuse.try_wait()?.is_some() || began.elapsed() > PATIENCE {
+            if nbdfuse.has_ended()? || began.elapsed() > PATIENCE {
                 return Err(CrashError::Tool(
                     "nbdfuse: does not show the device".to_owned(),
                 ));
@@ -59,8 +87,7 @@ impl Disk {
             stop.check()?;
             sleep(Duration::from_millis(10));
         }
-        let device = output(&["losetup", "--show", "--find"], &[file.as_os_str()])
-            .map_err(CrashError::Tool)?;
+        let device = output(&["losetup", "--show", "--find"], &[file.as_os_str()])?;
         let device = PathBuf::from(device.trim());
         Ok(Self {
             mounted: None,
@@ -68,7 +95,6 @@ impl Disk {
             device,
             _fuse: shown,
             nbdfuse,
-            _group: group,
             folder: mount,
             file_system,
         })
@@ -96,8 +122,9 @@ impl Disk {
         self.mounted = None;
     }
 
-    /// Checks the file system, which must not be mounted.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks the file system, which must not be mounted. Returns the errors that the check has found; `None` if there
+    /// are none.
+    pub fn check(&self) -> Result<Option<String>, CrashError> {
         self.file_system.check(&self.device)
     }
 
@@ -108,7 +135,6 @@ impl Disk {
             _loop_device,
             _fuse,
             mut nbdfuse,
-            _group,
             ..
         } = self;
         drop(mounted);
@@ -116,10 +142,8 @@ impl Disk {
         drop(_fuse);
         // nbdfuse ends by itself when its file is no longer open. If it does not end in time, it is killed.
         let began = Instant::now();
-        while began.elapsed() < PATIENCE && nbdfuse.try_wait().is_ok_and(|end| end.is_none()) {
+        while began.elapsed() < PATIENCE && nbdfuse.has_ended().is_ok_and(|end| !end) {
             sleep(Duration::from_millis(10));
         }
-        drop(_group);
-        let _ = nbdfuse.wait();
     }
 }

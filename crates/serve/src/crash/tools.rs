@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::CrashError;
+use super::{CODES_OF_NO_RUN, CrashError};
 
 /// The file system on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +26,22 @@ struct Row {
     name: &'static str,
     make: &'static [&'static str],
     check: &'static [&'static str],
+    /// Whether the exit code of the check, which is not 0, says that the check has found errors. Otherwise the check
+    /// could not be done.
+    is_finding: fn(i32) -> bool,
+}
+
+/// The meaning of an exit code of e2fsck, which is a sum: 1, 2 and 4 stand for errors of the file system, and 8 stands
+/// for an error of the check itself, which may have found errors all the same. From 16 on, the check was not done: the
+/// command line is wrong, or the user or the loader of libraries has ended e2fsck.
+fn is_finding_of_e2fsck(code: i32) -> bool {
+    code & 7 != 0 && code < 16
+}
+
+/// The meaning of an exit code of a check that has only one code for all errors. The check may also have been too
+/// confused by the errors to continue.
+fn is_finding_of_others(code: i32) -> bool {
+    !CODES_OF_NO_RUN.contains(&code)
 }
 
 impl FileSystem {
@@ -43,16 +59,19 @@ impl FileSystem {
                     "lazy_itable_init=0,lazy_journal_init=0",
                 ],
                 check: &["e2fsck", "-fn"],
+                is_finding: is_finding_of_e2fsck,
             },
             Self::Xfs => Row {
                 name: "xfs",
                 make: &["mkfs.xfs", "-q", "-f"],
                 check: &["xfs_repair", "-n"],
+                is_finding: is_finding_of_others,
             },
             Self::Btrfs => Row {
                 name: "btrfs",
                 make: &["mkfs.btrfs", "-q", "-f"],
                 check: &["btrfs", "check", "--readonly"],
+                is_finding: is_finding_of_others,
             },
             Self::None => return None,
         })
@@ -61,26 +80,32 @@ impl FileSystem {
     /// Makes the file system on `device`.
     pub(super) fn make(self, device: &Path) -> Result<(), CrashError> {
         match self.row() {
-            Some(row) => run(row.make, &[device.as_os_str()]).map_err(CrashError::Tool),
+            Some(row) => Ok(run(row.make, &[device.as_os_str()])?),
             None => Ok(()),
         }
     }
 
-    /// Checks the file system on `device`, which must not be mounted. The error is the output of the check.
-    pub(super) fn check(self, device: &Path) -> Result<(), String> {
-        match self.row() {
-            Some(row) => run(row.check, &[device.as_os_str()]),
-            None => Ok(()),
+    /// Checks the file system on `device`, which must not be mounted. Returns the output of the check if it has found
+    /// errors.
+    pub(super) fn check(self, device: &Path) -> Result<Option<String>, CrashError> {
+        let Some(row) = self.row() else {
+            return Ok(None);
+        };
+        match run(row.check, &[device.as_os_str()]) {
+            Ok(()) => Ok(None),
+            Err(failure) if failure.code.is_some_and(row.is_finding) => Ok(Some(failure.text)),
+            Err(failure) => Err(failure.into()),
         }
     }
 
     /// Mounts the file system of `device` at `folder`. The mount replays the journal of the file system.
     pub(super) fn mount(self, device: &Path, folder: &Path) -> Result<(), String> {
         let kind = self.row().map_or("", |row| row.name);
-        run(
+        let mounted = run(
             &["mount", "-t", kind],
             &[device.as_os_str(), folder.as_os_str()],
-        )
+        );
+        mounted.map_err(|failure| failure.text)
     }
 
     /// Checks that the tools and permissions that the file system needs are available.
@@ -134,33 +159,47 @@ fn is_installed(tool: &str) -> bool {
     folders.iter().any(|folder| folder.join(tool).is_file())
 }
 
-/// Runs a program to its end. An error contains the last lines of the program's output.
-pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
+/// The failure of a program.
+pub(super) struct Failure {
+    /// The exit code; `None` if the program could not be started, or was ended by a signal.
+    code: Option<i32>,
+    /// A sentence with the last lines of the program's output.
+    text: String,
+}
+
+impl From<Failure> for CrashError {
+    fn from(failure: Failure) -> Self {
+        Self::Tool(failure.text)
+    }
+}
+
+/// Runs a program to its end.
+fn run(words: &[&str], more: &[&OsStr]) -> Result<(), Failure> {
     output(words, more).map(|_| ())
 }
 
-/// Runs a program to its end, and returns its standard output. An error contains the last lines of the program's
-/// output.
-pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
+/// Runs a program to its end, and returns its standard output.
+pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, Failure> {
     use std::os::unix::process::CommandExt;
     let name = words.join(" ");
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).args(more).stdin(Stdio::null());
     // Ctrl-C must reach only this process, which then releases all resources.
     command.process_group(0);
-    let output = command
-        .output()
-        .map_err(|cause| format!("{name}: {cause}"))?;
+    let output = command.output().map_err(|cause| Failure {
+        code: None,
+        text: format!("{name}: {cause}"),
+    })?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(said);
     }
     let errors = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "{name}: {}: {}",
-        output.status,
-        last_lines(&format!("{said}{errors}"))
-    ))
+    let said = last_lines(&format!("{said}{errors}"));
+    Err(Failure {
+        code: output.status.code(),
+        text: format!("{name}: {}: {said}", output.status),
+    })
 }
 
 /// The last lines of the file `path`, which may be of any length, joined to one line.
@@ -191,5 +230,20 @@ pub(super) fn last_lines(text: &str) -> String {
             format!("...{rest}")
         }
         _ => joined,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_says_whether_the_check_has_found_errors() {
+        let codes = [1, 4, 8, 12, 16, 20, 32, 128];
+        let found = codes.map(is_finding_of_e2fsck);
+        assert_eq!(found, [true, true, false, true, false, false, false, false]);
+        let codes = [1, 2, 8, 255, 126, 127];
+        let found = codes.map(is_finding_of_others);
+        assert_eq!(found, [true, true, true, true, false, false]);
     }
 }

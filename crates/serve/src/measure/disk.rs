@@ -1,6 +1,6 @@
 //! A block device or a file that is measured, with one thread for each command in flight.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
@@ -22,6 +22,7 @@ const STACK: usize = 64 << 10;
 /// An open block device or file.
 pub struct Disk {
     name: String,
+    identity: String,
     file: Arc<File>,
     bytes: u64,
     ends: Ends,
@@ -86,16 +87,12 @@ impl Disk {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let bytes = file.seek(SeekFrom::End(0)).map_err(failed)? / 4096 * 4096;
-        let mut holds = partitions(is_block.then(|| data.rdev()));
-        let mut buffer = Buffer::default();
-        for (offset, length) in blank::parts(bytes) {
-            let part = buffer.part(length);
-            file.read_exact_at(part, offset).map_err(failed)?;
-            holds = holds.or_else(|| blank::holds(part));
-        }
+        let ends = ends(&file, bytes).map_err(failed)?;
+        let holds = partitions(is_block.then(|| data.rdev())).or_else(|| blank::holds(&ends));
         let (returns, returned) = channel();
         let disk = Self {
             name,
+            identity: identity(&data, is_block),
             file: Arc::new(file),
             bytes,
             ends: Ends::new(),
@@ -184,6 +181,35 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
+/// The identifier that a block device reports, or the number of a file in its file system. Empty if a block device
+/// reports none. The number of the file system is left out, because some file systems have another one after each
+/// mount.
+fn identity(data: &Metadata, is_block: bool) -> String {
+    if !is_block {
+        return format!("file {}", data.ino());
+    }
+    let (major, minor) = (
+        rustix::fs::major(data.rdev()),
+        rustix::fs::minor(data.rdev()),
+    );
+    let folder = format!("/sys/dev/block/{major}:{minor}");
+    let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).ok();
+    let names = ["wwid", "device/wwid", "device/serial"];
+    let text = names.into_iter().find_map(read);
+    text.unwrap_or_default().trim().to_owned()
+}
+
+/// The bytes at both ends of `file`, which has `bytes` bytes.
+fn ends(file: &File, bytes: u64) -> io::Result<Vec<u8>> {
+    let (mut buffer, mut ends) = (Buffer::default(), Vec::new());
+    for (offset, length) in blank::parts(bytes) {
+        let part = buffer.part(length);
+        file.read_exact_at(part, offset)?;
+        ends.extend_from_slice(part);
+    }
+    Ok(ends)
+}
+
 /// Carries out `command`, and records the times at which it begins and ends.
 fn act(
     file: &File,
@@ -212,6 +238,20 @@ impl Target for Disk {
 
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    fn ends(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let ends = ends(&self.file, self.bytes).map_err(|cause| {
+            Error::Input(format!(
+                "{}: {cause}; expected a drive that works",
+                self.name
+            ))
+        })?;
+        Ok(Some(ends))
     }
 
     fn now(&mut self) -> Ticks {

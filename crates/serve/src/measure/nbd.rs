@@ -17,6 +17,8 @@ use crate::protocol::wire;
 
 /// The bit of a cookie at which the length of the read begins. The lower bits contain the tag of the command.
 const LENGTH_SHIFT: u32 = 32;
+/// The bit of a cookie with which the data of the read are kept. All tags are smaller.
+const KEPT: u64 = 1 << 31;
 
 /// The connection to an NBD server.
 pub struct Nbd {
@@ -27,6 +29,8 @@ pub struct Nbd {
     control: Option<Operator>,
     ends: Ends,
     begun: std::sync::Arc<std::sync::Mutex<Vec<Ticks>>>,
+    /// The data of reads that are [kept](KEPT).
+    kept: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
     pool: Pool,
     data: Vec<u8>,
     bytes: u64,
@@ -73,12 +77,14 @@ impl Nbd {
         let mut receiving = client.try_clone().map_err(|cause| failed(&cause))?;
         let ends = Ends::new();
         let begun = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let kept = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let receiver = {
             let (name, begun) = (name.to_owned(), std::sync::Arc::clone(&begun));
+            let kept = std::sync::Arc::clone(&kept);
             let (clock, sender) = (ends.clock, ends.sender.clone());
             std::thread::spawn(move || {
                 loop {
-                    let end = receive(&name, &mut receiving, clock, &begun);
+                    let end = receive(&name, &mut receiving, clock, (&begun, &kept));
                     let is_gone = end.is_err();
                     // Sending fails after the end of the measurement, because the receiver of completions is gone.
                     if sender.send(end).is_err() || is_gone {
@@ -94,6 +100,7 @@ impl Nbd {
             control,
             ends,
             begun,
+            kept,
             pool: Pool::new(),
             data: Vec::new(),
             bytes,
@@ -108,12 +115,13 @@ fn refused(name: &str, error: u32) -> Error {
     ))
 }
 
-/// Waits for the next answer of the server.
+/// Waits for the next answer of the server. `begun` has the submission times of the commands by their tags. If the data
+/// of the answer are to be kept, they are added to `kept`.
 fn receive(
     name: &str,
     client: &mut Client,
     clock: Clock,
-    begun: &std::sync::Mutex<Vec<Ticks>>,
+    (begun, kept): (&std::sync::Mutex<Vec<Ticks>>, &std::sync::Mutex<Vec<u8>>),
 ) -> End {
     let answer = client.receive(|cookie| (cookie >> LENGTH_SHIFT) as u32);
     let ended = clock.now();
@@ -121,7 +129,11 @@ fn receive(
     if answer.error != 0 {
         return Err(refused(name, answer.error).to_string());
     }
-    let tag = answer.cookie as u32;
+    if answer.cookie & KEPT != 0 {
+        let mut kept = kept.lock().unwrap_or_else(|lock| lock.into_inner());
+        kept.extend_from_slice(&answer.data);
+    }
+    let tag = (answer.cookie & !KEPT) as u32;
     let begun = begun.lock().unwrap_or_else(|lock| lock.into_inner());
     let begun = begun.get(tag as usize).copied();
     begun.map_or_else(
@@ -143,30 +155,23 @@ impl Target for Nbd {
         self.ends.clock.now()
     }
 
+    fn ends(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        for (offset, length) in blank::parts(self.bytes) {
+            let command = Command {
+                action: Action::Read,
+                offset,
+                bytes: length as u32,
+                tag: 0,
+            };
+            self.send(command, KEPT)?;
+            self.ends.next(None)?;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(|lock| lock.into_inner());
+        Ok(Some(std::mem::take(&mut *kept)))
+    }
+
     fn submit(&mut self, command: Command) -> Result<(), Error> {
-        let Some(client) = &mut self.client else {
-            return Err(Error::Internal("the connection has ended".to_owned()));
-        };
-        let (kind, length) = match command.action {
-            Action::Read => (wire::CMD_READ, command.bytes),
-            Action::Write => (wire::CMD_WRITE, 0),
-            Action::Flush => (wire::CMD_FLUSH, 0),
-        };
-        self.data.clear();
-        if command.action == Action::Write {
-            self.data.resize(command.bytes as usize, 0);
-            self.pool.fill(&mut self.data);
-        }
-        let cookie = u64::from(length) << LENGTH_SHIFT | u64::from(command.tag);
-        let mut begun = self.begun.lock().unwrap_or_else(|lock| lock.into_inner());
-        if command.tag as usize >= begun.len() {
-            begun.resize(command.tag as usize + 1, 0);
-        }
-        begun[command.tag as usize] = self.ends.clock.now();
-        drop(begun);
-        let range = (command.offset, command.bytes);
-        let sent = client.send((kind, 0), cookie, range, &self.data);
-        sent.map_err(|cause| failed(&self.name, &cause))
+        self.send(command, 0)
     }
 
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
@@ -181,6 +186,35 @@ impl Target for Nbd {
         let stats = stats.map_err(|error| Error::Input(error.to_string()))?;
         let metrics = stats.get("metrics").and_then(Value::as_object);
         Ok(programmed_of(|name| metrics?.get(name)?.as_f64()))
+    }
+}
+
+impl Nbd {
+    /// Sends `command` to the server. `kept` is [`KEPT`] if the data of a read are to be kept, and otherwise 0.
+    fn send(&mut self, command: Command, kept: u64) -> Result<(), Error> {
+        let Some(client) = &mut self.client else {
+            return Err(Error::Internal("the connection has ended".to_owned()));
+        };
+        let (kind, length) = match command.action {
+            Action::Read => (wire::CMD_READ, command.bytes),
+            Action::Write => (wire::CMD_WRITE, 0),
+            Action::Flush => (wire::CMD_FLUSH, 0),
+        };
+        self.data.clear();
+        if command.action == Action::Write {
+            self.data.resize(command.bytes as usize, 0);
+            self.pool.fill(&mut self.data);
+        }
+        let cookie = u64::from(length) << LENGTH_SHIFT | kept | u64::from(command.tag);
+        let mut begun = self.begun.lock().unwrap_or_else(|lock| lock.into_inner());
+        if command.tag as usize >= begun.len() {
+            begun.resize(command.tag as usize + 1, 0);
+        }
+        begun[command.tag as usize] = self.ends.clock.now();
+        drop(begun);
+        let range = (command.offset, command.bytes);
+        let sent = client.send((kind, 0), cookie, range, &self.data);
+        sent.map_err(|cause| failed(&self.name, &cause))
     }
 }
 

@@ -1,11 +1,13 @@
 //! A file or block device that lies behind the buffer.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
+use destage::files::sync_folder_of;
 use destage_device::backed::{Backing, Fault};
+use rustix::fs::OFlags;
 
 use super::{MediaError, fault_of};
 use crate::device::Sync;
@@ -29,12 +31,18 @@ impl Disk {
     ///
     /// # Errors
     /// If the file cannot be opened, is locked by another program, is too small, or does not have the size
-    /// `capacity`.
+    /// `capacity`. Also if a block device that is to be written is mounted, or is used exclusively in another way.
     pub fn open(path: &Path, capacity: Option<u64>, read_only: bool) -> Result<Self, MediaError> {
+        let found = std::fs::metadata(path).ok();
+        let is_device = |found: &Metadata| found.file_type().is_block_device();
+        let is_device = found.as_ref().is_some_and(is_device);
         let failed = |cause| MediaError::File {
             path: path.to_owned(),
             cause,
-            expected: "a file or disk that can be read and written; --capacity makes a file",
+            expected: match is_device {
+                true => "a disk that can be read and written, and is neither mounted nor in use",
+                false => "a file or disk that can be read and written; --capacity makes a file",
+            },
         };
         let unfit = |why: String| MediaError::Unfit {
             path: path.to_owned(),
@@ -47,14 +55,15 @@ impl Disk {
         if capacity.is_some_and(|bytes| bytes < 512) {
             return Err(too_small());
         }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(!read_only)
-            .create(capacity.is_some() && !read_only)
-            .truncate(false)
-            .mode(0o600)
-            .open(path)
-            .map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(!read_only).truncate(false);
+        if is_device && !read_only {
+            // The system then refuses a disk that is mounted or in use, under whatever name. A lock covers one name.
+            options.custom_flags(OFlags::EXCL.bits() as i32);
+        } else {
+            options.create(capacity.is_some() && !read_only).mode(0o600);
+        }
+        let mut file = options.open(path).map_err(failed)?;
         let kind = file.metadata().map_err(failed)?.file_type();
         if !(kind.is_file() || kind.is_block_device()) {
             return Err(unfit(
@@ -73,6 +82,9 @@ impl Disk {
             }
             file.set_len(wanted).map_err(failed)?;
             bytes = wanted;
+        }
+        if found.is_none() {
+            sync_folder_of(path).map_err(failed)?;
         }
         let bytes = bytes / 512 * 512;
         if bytes == 0 {

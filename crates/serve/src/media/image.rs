@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use destage::files::make_private;
 use destage_device::backed::Fault;
 use destage_nand::medium::image::{Damage, Mark, Marks};
 use destage_nand::medium::{Store, digest};
@@ -62,6 +63,9 @@ struct State {
     marks: Mutex<Marks>,
     /// The error of the first write or sync that failed. After this error, nothing more is written.
     fault: OnceLock<Fault>,
+    /// Whether a sync has failed. Then the system may have dropped data. It reports this to one sync only, so every
+    /// later sync counts as failed too.
+    has_dropped: AtomicBool,
     /// See [`Store::mark`].
     marked: Mutex<Mark>,
     /// See [`Store::synced`].
@@ -71,14 +75,17 @@ struct State {
 impl State {
     fn sync(&self, file: &File) -> io::Result<()> {
         let mut marks = taken(&self.marks);
+        if self.has_dropped.load(Ordering::Acquire) {
+            return Err(io::Error::other("an earlier sync has failed"));
+        }
         let marked = *taken(&self.marked);
         if let Err(error) = file.sync_data() {
-            // The system may have dropped data that it could not write.
+            self.has_dropped.store(true, Ordering::Release);
             let _ = self.fault.set(fault_of(&error));
             return Err(error);
         }
         if self.fault.get().is_some() {
-            // An earlier write has failed, so no new mark may be written.
+            // An earlier write has failed, so no new mark may be written. The data before that write are durable now.
             return Ok(());
         }
         self.synced.fetch_max(marked.program, Ordering::AcqRel);
@@ -249,6 +256,7 @@ fn image(file: File, marks: Marks) -> Image {
             marked: Mutex::new(marks.latest()),
             marks: Mutex::new(marks),
             fault: OnceLock::new(),
+            has_dropped: AtomicBool::new(false),
             synced: AtomicU64::new(0),
         }),
     }
@@ -271,7 +279,7 @@ fn facts(config: &Config) -> BTreeMap<String, String> {
     let all = config.parameters().into_iter();
     let decisive = all.filter(|(key, _)| key.starts_with("ftl.") || DECISIVE.contains(&&**key));
     decisive
-        .map(|(key, value)| (key, destage::csv::setting(&value)))
+        .map(|(key, value)| (key, value.to_string()))
         .collect()
 }
 
@@ -327,37 +335,43 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     pairs.collect::<Option<_>>().ok_or_else(damaged)
 }
 
-/// Makes a new image of `bytes` bytes, with `parts` at their offsets. The file appears at `path` complete or not at
-/// all. Only its owner can access it.
+/// Makes a new image of `bytes` bytes, with `parts` at their offsets.
 fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(name);
-    // If a file with this name exists, another process may use it. `create_new` then fails and does not change the
-    // file.
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&beside)?;
-    let made = (|| {
-        lock(&file)?;
+    make_private(path, |file| {
+        lock(file)?;
         file.set_len(bytes)?;
         for (offset, part) in parts {
             file.write_all_at(part, *offset)?;
         }
-        file.sync_all()?;
-        // The link fails if another program has made a file at `path` meanwhile. So the other program's file is not
-        // replaced.
-        std::fs::hard_link(&beside, path)
-    })();
-    let _ = std::fs::remove_file(&beside);
-    let folder = path.parent().filter(|folder| *folder != Path::new(""));
-    if made.is_ok()
-        && let Ok(folder) = File::open(folder.unwrap_or(Path::new(".")))
-    {
-        folder.sync_all()?;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A new image whose file is `file`.
+    fn image_in(file: File) -> Image {
+        let mut settings = Settings::new();
+        settings.set_pair("device.capacity_bytes=1MiB").unwrap();
+        let (config, _) = configuration(&settings).unwrap();
+        let layout = config.image_layout(BASE).unwrap();
+        image(file, Marks::new(&layout))
     }
-    made.map(|()| file)
+
+    #[test]
+    fn after_a_sync_that_failed_every_sync_fails() {
+        let good = tempfile::tempfile().unwrap();
+        // The system cannot sync this file. The device itself asks for the sync, in the thread of the server.
+        let failing = image_in(File::open("/dev/null").unwrap());
+        Store::sync(&failing);
+        assert_eq!(failing.fault(), Some(Fault::Io));
+        assert!(failing.state.sync(&good).is_err());
+        // A write that failed does not spoil the data that were written before it.
+        let full = image_in(File::open("/dev/null").unwrap());
+        full.write(0, &[1]);
+        assert_eq!(full.fault(), Some(Fault::Io));
+        assert!(full.state.sync(&good).is_ok());
+    }
 }

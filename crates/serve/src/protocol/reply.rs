@@ -41,12 +41,6 @@ impl Reply {
         self.offset
     }
 
-    /// The number of bytes of the command's range.
-    #[must_use]
-    pub fn length(&self) -> u32 {
-        self.length
-    }
-
     /// The number of data bytes in a successful reply: the length of a read, otherwise 0.
     #[must_use]
     pub fn data_bytes(&self) -> u32 {

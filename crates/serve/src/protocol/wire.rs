@@ -120,8 +120,6 @@ pub const REPLY_FLAG_DONE: u16 = 1;
 pub const REPLY_NONE: u16 = 0;
 /// Chunk: bytes.
 pub const REPLY_OFFSET_DATA: u16 = 1;
-/// Chunk: zeros.
-pub const REPLY_OFFSET_HOLE: u16 = 2;
 /// Chunk: extents.
 pub const REPLY_BLOCK_STATUS: u16 = 5;
 /// Chunk: an error.

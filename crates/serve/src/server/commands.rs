@@ -3,7 +3,8 @@
 use destage_device::RequestKind;
 use destage_sim::run::live::{Ask, Holds};
 
-use super::core::{InFlight, Owner};
+use super::core::Owner;
+use super::requests::InFlight;
 use crate::device::Front;
 use crate::protocol::{Command, CommandKind, Extent};
 

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use destage_base::Ticks;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
-use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
 use mio::event::Event;
@@ -19,6 +18,7 @@ use super::commands::{PART_SECTORS, SECTOR, asked, extents};
 use super::memory::{Granted, Memory, Need};
 use super::peer::{Peer, PeerId, Role};
 use super::peers::Peers;
+use super::requests::{InFlight, Requests};
 use super::stream::Stream;
 use super::syncer::Syncer;
 use crate::control;
@@ -34,8 +34,7 @@ const TURN: usize = 64;
 const TURN_TIME: Duration = Duration::from_micros(100);
 /// The error for a request that exceeds the program's memory limit.
 const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
-/// The longest duration of a handshake. The client of a connection that is about to end has the same time to accept
-/// its last answers.
+/// The value of [`Deadlines::patience`], unless the owner of the server sets another one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A function that records each request that enters the device, with its data. A long request without data enters in
@@ -69,19 +68,6 @@ pub(super) enum Owner {
     Nobody,
 }
 
-/// A request that was submitted to the device.
-#[derive(Clone, Copy)]
-pub(super) struct InFlight {
-    pub owner: Owner,
-    pub kind: RequestKind,
-    pub fua: bool,
-    /// The number of data bytes of a write. The device holds the data until it has completed the write.
-    pub bytes: usize,
-    /// The first sector that was not submitted yet. Long requests are submitted in parts.
-    pub next: u64,
-    pub end: u64,
-}
-
 /// What a connection waits for when it stops processing commands.
 pub(super) enum Waits {
     /// More input.
@@ -90,18 +76,29 @@ pub(super) enum Waits {
     Room,
     /// Memory that other connections have to free.
     Memory,
+    /// A part of an earlier request, which has to be submitted before the next command.
+    Part,
     /// Nothing. Only the turn of the connection is over.
     Turn,
+}
+
+/// The times at which connections are closed, unless their handshake or farewell is complete by then.
+struct Deadlines {
+    /// The deadlines, in the order of their times.
+    all: BTreeSet<(Instant, PeerId)>,
+    /// The longest duration of a handshake. The client of a connection that is about to end has the same time to
+    /// accept its last answers.
+    patience: Duration,
 }
 
 pub(super) struct Core<'a> {
     export: Export,
     pub front: Front<'a>,
     pub peers: Peers,
-    pub requests: Slab<InFlight>,
+    pub requests: Requests,
     /// The connections that wait for a turn.
     turns: VecDeque<PeerId>,
-    deadlines: BTreeSet<(Instant, PeerId)>,
+    deadlines: Deadlines,
     pub(super) memory: Memory,
     /// The thread that makes bytes durable, if the media need one.
     syncer: Option<Syncer>,
@@ -130,9 +127,12 @@ impl<'a> Core<'a> {
             export,
             front,
             peers: Peers::default(),
-            requests: Slab::default(),
+            requests: Requests::default(),
             turns: VecDeque::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines {
+                all: BTreeSet::new(),
+                patience: PATIENCE,
+            },
             memory: Memory::new(),
             syncer,
             unsaved: None,
@@ -145,6 +145,11 @@ impl<'a> Core<'a> {
             in_use,
             closed: false,
         }
+    }
+
+    /// Sets the longest duration of a handshake and of a farewell. Deadlines that are already set do not change.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.deadlines.patience = patience;
     }
 
     /// Adds a new connection. `register` adds its socket to the poll.
@@ -169,7 +174,7 @@ impl<'a> Core<'a> {
         let (id, peer) = self.peers.add(place, stream, role);
         peer.output = output;
         if is_client {
-            self.set_deadline(id, Some(now + PATIENCE));
+            self.set_deadline(id, Some(now + self.deadlines.patience));
         }
         self.queue(id);
     }
@@ -202,10 +207,10 @@ impl<'a> Core<'a> {
         let Some(peer) = self.peer(id) else { return };
         let before = std::mem::replace(&mut peer.deadline, deadline);
         if let Some(before) = before {
-            self.deadlines.remove(&(before, id));
+            self.deadlines.all.remove(&(before, id));
         }
         if let Some(deadline) = deadline {
-            self.deadlines.insert((deadline, id));
+            self.deadlines.all.insert((deadline, id));
         }
     }
 
@@ -227,7 +232,7 @@ impl<'a> Core<'a> {
         if !self.turns.is_empty() {
             return Some(Duration::ZERO);
         }
-        let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
+        let deadline = self.deadlines.all.first().map(|(deadline, _)| *deadline);
         let next = deadline.into_iter().chain(self.memory.next_look()).min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
@@ -243,9 +248,11 @@ impl<'a> Core<'a> {
             }
         }
         self.feed_waiting();
-        if !self.deadlines.is_empty() {
+        if !self.deadlines.all.is_empty() {
             let now = Instant::now();
-            while let Some((_, id)) = self.deadlines.first().filter(|(at, _)| *at <= now).copied() {
+            while let Some(&(at, id)) = self.deadlines.all.first()
+                && at <= now
+            {
                 self.close(id);
             }
         }
@@ -254,6 +261,7 @@ impl<'a> Core<'a> {
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
+        peer.waits_for_part = false;
         // Answers that completed since the last turn are sent before new commands are processed.
         if !peer.send() {
             return self.close(id);
@@ -278,10 +286,14 @@ impl<'a> Core<'a> {
                     self.queue(id);
                     break;
                 }
-                // A loss of power that an operator has ordered may be far away.
-                match (waits_for_order, peer.deadline) {
+                // The end of a request may be far away, and so may a loss of power that an operator has ordered.
+                let is_served = waits_for_order || peer.under_way.requests > 0;
+                match (is_served, peer.deadline) {
                     (true, Some(_)) => self.set_deadline(id, None),
-                    (false, None) => self.set_deadline(id, Some(Instant::now() + PATIENCE)),
+                    (false, None) => {
+                        let deadline = Instant::now() + self.deadlines.patience;
+                        self.set_deadline(id, Some(deadline));
+                    }
                     _ => {}
                 }
                 break;
@@ -303,6 +315,10 @@ impl<'a> Core<'a> {
                     waits_for_memory = true;
                     break;
                 }
+                Waits::Part => {
+                    peer.waits_for_part = true;
+                    break;
+                }
                 Waits::Turn => {
                     self.queue(id);
                     break;
@@ -319,9 +335,10 @@ impl<'a> Core<'a> {
         if is_short {
             peer.shrink();
         }
-        let goes_on = peer.socket.can_read && peer.has_room() && !peer.leaving;
+        let waits = waits_for_memory || peer.waits_for_part;
+        let goes_on = peer.socket.can_read && peer.has_room() && !peer.leaving && !waits;
         self.count_memory(id);
-        if goes_on && !waits_for_memory {
+        if goes_on {
             self.queue(id);
         }
     }
@@ -398,21 +415,30 @@ impl<'a> Core<'a> {
                     } else {
                         self.front.broken().map(broken)
                     };
+                    let (request, ask) = asked(&command, Owner::Client(id, reply));
                     let refusal = refusal.or_else(|| match command.kind {
                         CommandKind::Write | CommandKind::WriteZeroes | CommandKind::Trim => {
                             let unsynced = self.syncer.as_ref().and_then(Syncer::fault);
-                            unsynced.or_else(|| self.front.settle().err()).map(failed)
+                            let fault = unsynced.or_else(|| self.front.settle(ask.kind).err());
+                            fault.map(failed)
                         }
                         _ => None,
                     });
                     let bytes_out = reply.data_bytes() as usize;
                     let more = command.data.len() + bytes_out;
-                    let (request, ask) = asked(&command, Owner::Client(id, reply));
-                    let refusal = refusal.or_else(|| {
-                        let need = Need::of(&ask, &self.front);
-                        let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
-                        (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
+                    let refusal = refusal.or_else(|| match command.kind {
+                        // These commands move no data.
+                        CommandKind::Cache | CommandKind::BlockStatus => None,
+                        _ => {
+                            let need = Need::of(&ask, &self.front);
+                            let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
+                            (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
+                        }
                     });
+                    if refusal.is_none() && self.requests.have_rest_in(&(ask.sector..request.end)) {
+                        peer.set_aside = None;
+                        return Waits::Part;
+                    }
                     // The data of a received write already occupy memory of the input, which is freed when the write
                     // is submitted. So a connection without other requests needs no additional memory for a write.
                     let moves = bytes_out == 0 && peer.under_way.requests == 0;
@@ -461,18 +487,19 @@ impl<'a> Core<'a> {
     /// Answers the requests that the device has completed. If a request is submitted in parts, submits the next part
     /// instead.
     pub(super) fn deliver(&mut self) {
+        let mut is_rest_shorter = false;
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
-            let request = self.requests[id];
+            let request = self.requests.get(id);
             self.take_back(&request);
+            is_rest_shorter |= request.has_rest();
             if let Some(fault) = completion.fault {
-                self.requests.free(id);
+                self.requests.remove(id);
                 self.answer(request.owner, Some(failed(fault)));
                 continue;
             }
-            if request.next < request.end {
+            if request.has_rest() {
                 let part = (request.end - request.next).min(PART_SECTORS);
-                self.requests[id].next += part;
                 let ask = Ask {
                     kind: request.kind,
                     sector: request.next,
@@ -482,31 +509,42 @@ impl<'a> Core<'a> {
                     tag: completion.tag,
                 };
                 if Need::of(&ask, &self.front).is_granted() {
+                    self.requests.advance(id, part);
                     let arrival = self.front.submit(&ask);
                     self.recording.add(&ask, arrival);
                 } else {
-                    self.requests.free(id);
+                    self.requests.remove(id);
                     self.answer(request.owner, Some((ErrorCode::NoMemory, NO_MEMORY)));
                 }
                 continue;
             }
-            self.requests.free(id);
+            self.requests.remove(id);
             match &mut self.syncer {
                 Some(syncer) if completion.is_durable => syncer.push(request.owner),
                 _ => self.answer(request.owner, None),
             }
         }
-        if self.front.broken().is_some() && !self.requests.is_empty() {
-            let left: Vec<InFlight> = self.requests.iter().copied().collect();
-            self.requests = Slab::default();
-            let why = self.front.broken().map(broken);
-            for request in left {
+        if let Some(why) = self.front.broken().map(broken) {
+            for request in self.requests.take_all() {
                 self.take_back(&request);
-                self.answer(request.owner, why);
+                is_rest_shorter |= request.has_rest();
+                self.answer(request.owner, Some(why));
             }
+        }
+        if is_rest_shorter {
+            self.queue_those_that_wait_for_a_part();
         }
         if self.front.has_failed() {
             self.fail_power(None);
+        }
+    }
+
+    /// Queues the clients whose next command has to wait for a part of an earlier request.
+    fn queue_those_that_wait_for_a_part(&mut self) {
+        let all = self.peers.iter().filter(|(_, peer)| peer.waits_for_part);
+        let all: Vec<PeerId> = all.map(|(id, _)| id).collect();
+        for id in all {
+            self.queue(id);
         }
     }
 
@@ -606,12 +644,16 @@ impl<'a> Core<'a> {
         !self.stopping.is_empty()
     }
 
-    /// Answers all requests in flight, and then makes all data durable. The server accepts no more commands. Returns
-    /// the metrics after the last answer, before the final flush.
+    /// Answers all requests in flight, cancels an armed cut, and then makes all data durable. The server accepts no
+    /// more commands. Returns the metrics after the last answer, before the final flush.
     pub fn finish(&mut self) -> Metrics {
         self.closed = true;
         self.hurry();
+        // An armed cut must not happen during the last flush. If the device cannot cancel it, the device is broken.
+        let _ = self.disarm("the server ends");
         let metrics = self.front.metrics();
+        // The observer reports the requests of clients, and this flush is none.
+        self.front.stop_responses();
         self.flush(Owner::Nobody);
         self.hurry();
         let failure = self.unsaved.map(|why| (ErrorCode::Io, why));

@@ -16,6 +16,7 @@ mod operators;
 mod peer;
 mod peers;
 mod power;
+mod requests;
 mod stream;
 mod syncer;
 mod timer;
@@ -275,6 +276,13 @@ impl<'a> Server<'a> {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// Sets how long the handshake of a client may take, and how long a client whose connection is about to end may
+    /// take to accept its last answers. The default is 30 seconds. The time in which the device carries out requests
+    /// does not count.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.core.set_patience(patience);
     }
 
     /// A handle that ends the server.

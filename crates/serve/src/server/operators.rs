@@ -19,30 +19,32 @@ impl Core<'_> {
             if !peer.has_room() {
                 return Waits::Room;
             }
-            let input = peer.input.bytes();
-            let line = input.iter().position(|byte| *byte == b'\n');
+            let line = peer.order();
             // An operator that has closed its sending side still gets the answers to the orders that it has sent.
             if peer.leaving && (peer.waits_for_order() || line.is_none()) {
                 return Waits::Room;
             }
+            let received = peer.input.bytes().len();
             if peer.waits_for_order() {
                 // While an order is carried out, the server still reads input, so that it notices the end of the
                 // connection.
-                peer.leaving = input.len() > LINE_MAX;
-                peer.needed = input.len() + 1;
+                peer.leaving = received > LINE_MAX;
+                peer.needed = received + 1;
                 return Waits::Input;
             }
             let Some(length) = line else {
-                if input.len() > LINE_MAX {
+                if received > LINE_MAX {
                     let text = format!("a line of more than {LINE_MAX} bytes");
                     say(peer, &control::failed(&text));
+                    // The beginning of the line is no order.
+                    peer.input.consume(received);
                     peer.leaving = true;
                 }
                 peer.needed = 1;
                 return Waits::Input;
             };
-            let order = Order::read(&input[..length]);
-            peer.input.consume(length + 1);
+            let order = Order::read(&peer.input.bytes()[..length]);
+            peer.input.consume(received.min(length + 1));
             match order {
                 Err(error) => say(peer, &control::failed(&error)),
                 Ok(Order::Stats) => {

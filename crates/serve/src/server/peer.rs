@@ -79,6 +79,8 @@ pub(super) struct Peer {
     pub queued: bool,
     /// Whether the connection waits for memory.
     pub waits_for_memory: bool,
+    /// Whether the next command waits for a part of an earlier request. See `Requests::have_rest_in`.
+    pub waits_for_part: bool,
     /// The number of bytes that `Memory` counts for this connection.
     pub held: usize,
 }
@@ -104,6 +106,7 @@ impl Peer {
             deadline: None,
             queued: false,
             waits_for_memory: false,
+            waits_for_part: false,
             held: 0,
         }
     }
@@ -124,9 +127,18 @@ impl Peer {
         matches!(self.role, Role::Operator { waits: true })
     }
 
+    /// The length of the first complete order in the input of an operator. When the operator sends no more, the rest
+    /// of the input is an order too, even if no newline ends it.
+    pub fn order(&self) -> Option<usize> {
+        let input = self.input.bytes();
+        let line = input.iter().position(|byte| *byte == b'\n');
+        let is_last = self.leaving && !input.trim_ascii().is_empty();
+        line.or(is_last.then_some(input.len()))
+    }
+
     /// Whether complete orders of an operator wait to be carried out, and none is being carried out.
     pub fn has_orders(&self) -> bool {
-        matches!(self.role, Role::Operator { waits: false }) && self.input.bytes().contains(&b'\n')
+        matches!(self.role, Role::Operator { waits: false }) && self.order().is_some()
     }
 
     /// Whether nothing that the connection asked for is being carried out, and all answers were sent.

@@ -8,7 +8,6 @@ use destage::Error;
 use destage::files::{PendingFile, storage};
 use destage_base::time::to_ms;
 use destage_device::ledger::Ledger;
-use destage_device::slab::Slab;
 use destage_sim::run::live::CutAfter;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +27,8 @@ impl Core<'_> {
     /// cut.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
         if self.armed.is_some_and(|other| self.peer(other).is_some()) {
-            let text = "another cut is armed already; expected its end first";
+            let text =
+                "another cut is armed already; expected it to happen, or the order cancel first";
             return self.tell(id, &failed(text));
         }
         let Some(after) = after else {
@@ -50,19 +50,26 @@ impl Core<'_> {
 
     /// Cancels the armed cut. The operator that waits for the cut gets an error.
     pub(super) fn cancel_cut(&mut self) -> Value {
-        // The cut may be due already.
+        match self.disarm("the cut was cancelled") {
+            Ok(true) => done(Map::new()),
+            Ok(false) => failed("no cut is armed; expected a cut with a moment first"),
+            Err(error) => failed(&error.to_string()),
+        }
+    }
+
+    /// Cancels the armed cut, unless it is due already. Returns whether a cut was armed. The operator that waits for
+    /// the cut gets the error `why`.
+    pub(super) fn disarm(&mut self, why: &str) -> Result<bool, PowerError> {
         self.front.advance();
         self.deliver();
         if !self.front.is_armed() {
-            return failed("no cut is armed; expected a cut with a moment first");
+            return Ok(false);
         }
-        if let Err(error) = self.front.arm(None, None) {
-            return failed(&error.to_string());
-        }
+        self.front.arm(None, None)?;
         if let Some(id) = self.armed.take() {
-            self.tell(id, &failed("the cut was cancelled"));
+            self.tell(id, &failed(why));
         }
-        done(Map::new())
+        Ok(true)
     }
 
     /// Cuts the power, and disconnects all clients. Their requests in flight are lost. The operator that waits for
@@ -70,10 +77,8 @@ impl Core<'_> {
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
         if !self.front.is_on() {
-            let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
-            self.requests = Slab::default();
-            for owner in left {
-                if let Owner::Operator(id) = owner {
+            for request in self.requests.take_all() {
+                if let Owner::Operator(id) = request.owner {
                     self.tell(id, &failed("the power has failed"));
                 }
             }

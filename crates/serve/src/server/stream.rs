@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use mio::event::Source;
@@ -53,8 +53,40 @@ impl Stream {
 
 /// A socket that accepts connections. A Unix socket is removed from the file system when this value is dropped.
 pub(super) enum Listener {
-    Unix(UnixListener, PathBuf),
+    /// The entry is dropped first. As long as the socket is open, no other file can have its number.
+    Unix(Entry, UnixListener),
     Tcp(TcpListener, SocketAddr),
+}
+
+/// The path of a Unix socket, and the device and the number of the file at this path.
+pub(super) struct Entry {
+    path: PathBuf,
+    file: (u64, u64),
+}
+
+impl Entry {
+    fn new(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            file: file_at(path)?,
+        })
+    }
+}
+
+impl Drop for Entry {
+    /// Removes the socket, unless another file has its path by now, such as the socket of another server.
+    fn drop(&mut self) {
+        if file_at(&self.path).is_ok_and(|file| file == self.file) {
+            // If the socket cannot be removed, the next server replaces it.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The device and the number of the file at `path`.
+fn file_at(path: &Path) -> io::Result<(u64, u64)> {
+    let data = std::fs::symlink_metadata(path)?;
+    Ok((data.dev(), data.ino()))
 }
 
 impl Listener {
@@ -67,7 +99,8 @@ impl Listener {
                 let before = rustix::process::umask(Mode::from_raw_mode(0o177));
                 let bound = UnixListener::bind(path);
                 rustix::process::umask(before);
-                Ok(Self::Unix(bound?, path.clone()))
+                let listener = bound?;
+                Ok(Self::Unix(Entry::new(path)?, listener))
             }
             Place::Tcp(address) => {
                 let listener = TcpListener::bind(*address)?;
@@ -80,7 +113,7 @@ impl Listener {
     /// The address at which the socket listens.
     pub fn place(&self) -> Place {
         match self {
-            Self::Unix(_, path) => Place::Unix(path.clone()),
+            Self::Unix(entry, _) => Place::Unix(entry.path.clone()),
             Self::Tcp(_, address) => Place::Tcp(*address),
         }
     }
@@ -88,7 +121,7 @@ impl Listener {
     /// Registers the socket with `registry`, which reports its events under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
-            Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),
+            Self::Unix(_, listener) => listener.register(registry, token, Interest::READABLE),
             Self::Tcp(listener, _) => listener.register(registry, token, Interest::READABLE),
         }
     }
@@ -96,22 +129,13 @@ impl Listener {
     /// Accepts the next waiting connection.
     pub fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
+            Self::Unix(_, listener) => Ok(Stream::Unix(listener.accept()?.0)),
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 // Replies are small, and clients wait for each reply. So the system must not delay a reply.
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
-        }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Self::Unix(_, path) = self {
-            // If the socket cannot be removed, the next server replaces it.
-            let _ = std::fs::remove_file(path);
         }
     }
 }
@@ -125,12 +149,13 @@ fn remove_stale(path: &Path) -> io::Result<()> {
         let text = "exists and is not a socket";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
     }
-    match std::os::unix::net::UnixStream::connect(path) {
+    // The connection does not block. If it would, a server listens there that does not accept connections just now.
+    match UnixStream::connect(path) {
         Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
             std::fs::remove_file(path)
         }
-        Err(cause) => Err(cause),
-        Ok(_) => {
+        Err(cause) if cause.kind() != io::ErrorKind::WouldBlock => Err(cause),
+        _ => {
             let text = "a server listens there";
             Err(io::Error::new(io::ErrorKind::AddrInUse, text))
         }

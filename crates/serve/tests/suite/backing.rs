@@ -25,6 +25,8 @@ struct Told {
     bytes: Arc<Mutex<Vec<u8>>>,
     writes: Arc<Mutex<Vec<(u64, u64)>>>,
     is_full: Arc<AtomicBool>,
+    /// Whether a full disk has room again after a discard.
+    frees: Arc<AtomicBool>,
     cannot_read: Arc<AtomicBool>,
     syncs: Arc<AtomicU32>,
     cannot_sync: Arc<AtomicBool>,
@@ -86,6 +88,9 @@ impl Backing for Told {
     }
 
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault> {
+        if self.frees.load(Ordering::SeqCst) {
+            self.is_full.store(false, Ordering::SeqCst);
+        }
         self.write(offset, &[&vec![0; bytes as usize]])
     }
 
@@ -105,7 +110,7 @@ impl Backing for Told {
 #[test]
 fn what_was_written_is_read_and_is_on_the_disk_at_the_end() {
     for row in destage_sim::settings::Settings::new().schemes() {
-        if row.needs_future {
+        if row.needs_future() {
             continue;
         }
         for more in [
@@ -235,6 +240,27 @@ fn a_disk_that_is_full_is_told_and_nothing_is_lost_when_it_has_room_again() {
     client.write(4096, &data);
     client.flush();
     assert_eq!([0, 4096].map(|at| told.at(at)), [7, 8]);
+    assert!(running.stop().unsaved.is_none());
+}
+
+#[test]
+fn a_trim_may_make_the_room_that_the_disk_lacks() {
+    let told = Told::new();
+    let running = told.start(&[], Pace::None);
+    let mut client = running.client();
+    client.write(0, &[7; 4096]);
+    told.is_full.store(true, Ordering::SeqCst);
+    let full = ErrorCode::NoSpace as u32;
+    assert_eq!(client.error((wire::CMD_FLUSH, 0), (0, 0), &[]), full);
+    assert_eq!(
+        client.error((wire::CMD_WRITE, 0), (4096, 512), &[8; 512]),
+        full
+    );
+    told.frees.store(true, Ordering::SeqCst);
+    client.done((wire::CMD_TRIM, 0), (8192, 4096), &[]);
+    assert_eq!(told.at(0), 7);
+    client.write(4096, &[8; 512]);
+    client.flush();
     assert!(running.stop().unsaved.is_none());
 }
 

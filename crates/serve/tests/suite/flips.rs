@@ -210,11 +210,9 @@ fn tried(path: &Path, sound: &Sound, random: &mut Random) -> Result<Outcome, Str
     Ok(outcome)
 }
 
-/// An undamaged image for each layer that can be mounted.
+/// An undamaged image for each layer with flash.
 fn of_all_layers(path: &Path) -> Vec<Sound> {
-    let layers = FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted);
+    let layers = FTLS.iter().filter(|row| row.has_flash);
     layers.map(|row| Sound::new(path, row.name)).collect()
 }
 

@@ -241,10 +241,7 @@ fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String
 
 #[test]
 fn a_crash_of_the_machine_keeps_what_was_promised() {
-    for row in FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted)
-    {
+    for row in FTLS.iter().filter(|row| row.has_flash) {
         let layer = format!("ftl.kind={}", row.name);
         for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
             if let Err(why) = crash_anywhere(&[&layer, scheme], 300, false) {
@@ -265,10 +262,7 @@ fn erases_that_nothing_lasts_before_are_found() {
 
 #[test]
 fn cut_off_after_any_write_it_is_what_a_loss_of_power_leaves() {
-    for row in FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted)
-    {
+    for row in FTLS.iter().filter(|row| row.has_flash) {
         let layer = format!("ftl.kind={}", row.name);
         for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
             if let Err(why) = cut_off_anywhere(&[&layer, scheme], false) {

@@ -10,6 +10,7 @@ use destage_base::Random;
 use destage_serve::client::Client;
 use destage_serve::control::{Operator, OperatorError};
 use destage_serve::device::Pace;
+use destage_serve::media::Place;
 use destage_serve::protocol::wire;
 use serde_json::{Map, Value, json};
 
@@ -94,7 +95,7 @@ const MOMENTS: [fn(u64) -> Value; 4] = [
 #[test]
 fn nothing_promised_is_lost_under_every_scheme() {
     for (number, row) in (0..).zip(destage_sim::settings::Settings::new().schemes()) {
-        if row.needs_future {
+        if row.needs_future() {
             continue;
         }
         let scheme = format!("buffer.kind={}", row.name);
@@ -105,10 +106,7 @@ fn nothing_promised_is_lost_under_every_scheme() {
 
 #[test]
 fn nothing_promised_is_lost_over_every_layer() {
-    for row in destage::ftl::FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted)
-    {
+    for row in destage::ftl::FTLS.iter().filter(|row| row.has_flash) {
         let layer = format!("ftl.kind={}", row.name);
         let rig = Rig::with(&[&layer, "buffer.kind=bplru"]);
         cut_under_load(
@@ -341,6 +339,42 @@ fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
     operator(&running).ask("cut").unwrap();
     let ended = running.stop();
     assert!(ended.broken.is_none());
+}
+
+#[test]
+fn the_last_flush_of_a_server_is_not_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("flash");
+    let rig = Rig::with(&["buffer.kind=lru"]);
+    let running = rig.start_at(Place::Image(&path));
+    running.client().write(0, &[7; 4096]);
+    let waits = std::thread::spawn({
+        let mut first = operator(&running);
+        move || refused(&mut first, &json!({"do": "cut", "at_flush": 1}))
+    });
+    until_armed(&mut operator(&running));
+    assert!(running.stop().unsaved.is_none());
+    assert_eq!(waits.join().unwrap(), "the server ends");
+    let running = rig.start_at(Place::Image(&path));
+    assert_eq!(running.client().read(0, 4096), [7; 4096]);
+    running.stop();
+}
+
+#[test]
+fn the_time_of_the_model_goes_on_at_the_end_of_a_mount() {
+    let rig = Rig {
+        pace: Pace::Model,
+        ..Rig::with(&["flash.read_us=20000"])
+    };
+    let running = rig.start();
+    let mut operator = operator(&running);
+    operator.ask("cut").unwrap();
+    let restored = operator.ask("restore").unwrap();
+    let stats = operator.ask("stats").unwrap();
+    let times = [&stats["model_ms"], &restored["mount_ms"]];
+    let [now, mount] = times.map(|time| time.as_f64().unwrap());
+    assert!(now >= mount, "{now} ms after a mount of {mount} ms");
+    running.stop();
 }
 
 #[test]

@@ -15,6 +15,7 @@ use destage_serve::client::{Client, ClientError};
 use destage_serve::control::Operator;
 use destage_serve::device::Pace;
 use destage_serve::protocol::wire;
+use destage_serve::server::Sockets;
 use destage_sim::metrics::Number;
 
 use kit::{Asks, BYTES, FUA, Rig, Running};
@@ -73,7 +74,7 @@ fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
 #[test]
 fn what_was_written_is_read_under_every_scheme() {
     for row in destage_sim::settings::Settings::new().schemes() {
-        if row.needs_future {
+        if row.needs_future() {
             continue;
         }
         let scheme = format!("buffer.kind={}", row.name);
@@ -83,10 +84,7 @@ fn what_was_written_is_read_under_every_scheme() {
 
 #[test]
 fn what_was_written_is_read_over_every_layer() {
-    for row in destage::ftl::FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted)
-    {
+    for row in destage::ftl::FTLS.iter().filter(|row| row.has_flash) {
         let layer = format!("ftl.kind={}", row.name);
         model(&Rig::with(&[&layer, "buffer.kind=bplru"]), 2, 300);
     }
@@ -263,6 +261,56 @@ fn long_zeroes_and_trims_go_in_parts_and_are_answered_once() {
 }
 
 #[test]
+fn a_write_does_not_overtake_long_zeroes_that_came_before() {
+    let rig = Rig {
+        pace: Pace::Model,
+        pairs: vec![
+            "device.capacity_bytes=96MiB",
+            "buffer.capacity_bytes=1MiB",
+            "flash.program_us=0",
+            "flash.transfer_ns_per_byte=0",
+            "host.bus_ns_per_sector=0",
+        ],
+        ..Rig::default()
+    };
+    let running = rig.start();
+    let mut client = running.client();
+    // The zeroes enter the device in two parts, and the write is for the second part.
+    let (zeroes, at) = ((wire::CMD_WRITE_ZEROES, 0), 40 << 20);
+    client.send(zeroes, 1, (0, 64 << 20), &[]).unwrap();
+    let write = (wire::CMD_WRITE, 0);
+    client.send(write, 2, (at, 4096), &[7; 4096]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(client.receive(|_| 0).unwrap().error, 0);
+    }
+    assert_eq!(client.read(at, 4096), [7; 4096]);
+    assert_eq!(client.read(at + 4096, 4096), [0; 4096]);
+    running.stop();
+}
+
+#[test]
+fn a_server_removes_no_socket_of_another_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let settings = destage_serve::server::Settings {
+        place: Place::unix(&path),
+        control: None,
+        export: String::new(),
+        read_only: false,
+        anywhere: false,
+        about: String::new(),
+        in_use: Vec::new(),
+    };
+    let first = Sockets::new(&settings).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let second = Sockets::new(&settings).unwrap();
+    drop(first);
+    assert!(path.exists());
+    drop(second);
+    assert!(!path.exists());
+}
+
+#[test]
 fn a_negotiation_that_is_cut_anywhere_harms_nobody() {
     let running = Rig::default().start();
     let Place::Unix(path) = &running.address.place else {
@@ -409,6 +457,91 @@ fn a_farewell_waits_for_what_is_under_way() {
         assert_eq!(client.receive(|_| 0).unwrap().error, 0);
     }
     assert!(client.receive(|_| 0).is_err(), "the connection is closed");
+    running.stop();
+}
+
+/// The device may take longer than a client may take for its farewell.
+#[test]
+fn a_farewell_waits_for_a_request_that_takes_long() {
+    let rig = Rig {
+        pace: Pace::Model,
+        patience: Some(Duration::from_secs(1)),
+        ..Rig::with(&["flash.program_us=2500000"])
+    };
+    let running = rig.start();
+    let mut client = running.client();
+    let began = Instant::now();
+    let write = (wire::CMD_WRITE, FUA);
+    client.send(write, 1, (0, 4096), &[3; 4096]).unwrap();
+    client.send((wire::CMD_DISC, 0), 2, (0, 0), &[]).unwrap();
+    let answer = client.receive(|_| 0).unwrap();
+    assert_eq!((answer.cookie, answer.error), (1, 0));
+    let took = began.elapsed();
+    assert!(took > Duration::from_secs(2), "{took:?}");
+    assert!(client.receive(|_| 0).is_err(), "the connection is closed");
+    running.stop();
+}
+
+/// A write that has to wait for a part of earlier zeroes is answered, although its client sends nothing more.
+#[test]
+fn a_client_that_only_receives_gets_the_answers_of_requests_that_wait() {
+    let rig = Rig {
+        pace: Pace::Model,
+        pairs: vec![
+            "device.capacity_bytes=96MiB",
+            "buffer.capacity_bytes=1MiB",
+            "flash.program_us=0",
+            "flash.transfer_ns_per_byte=0",
+            "host.bus_ns_per_sector=0",
+        ],
+        ..Rig::default()
+    };
+    let running = rig.start();
+    let Place::Unix(path) = &running.address.place else {
+        panic!("a Unix socket");
+    };
+    let request = |kind: u16, cookie: u64, offset: u64, length: u32| {
+        [
+            &[0x25_u8, 0x60, 0x95, 0x13, 0, 0][..],
+            &kind.to_be_bytes(),
+            &cookie.to_be_bytes(),
+            &offset.to_be_bytes(),
+            &length.to_be_bytes(),
+        ]
+        .concat()
+    };
+    // The zeroes enter the device in two parts, and the write is for the second part.
+    let at = 40 << 20;
+    let said = [
+        &[0_u8, 0, 0, 3][..],
+        b"IHAVEOPT\0\0\0\x07\0\0\0\x06",
+        &[0; 6],
+        &request(wire::CMD_WRITE_ZEROES, 1, 0, 64 << 20),
+        &request(wire::CMD_WRITE, 2, at, 4096),
+        &[7; 4096],
+    ]
+    .concat();
+    let mut stream = UnixStream::connect(path).unwrap();
+    let patience = Duration::from_secs(20);
+    stream.set_read_timeout(Some(patience)).unwrap();
+    stream.write_all(&said).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut answers = Vec::new();
+    stream.read_to_end(&mut answers).unwrap();
+    // The two replies are the last bytes. The device may complete the requests in any order.
+    let replies = answers[answers.len() - 32..].chunks(16);
+    let mut cookies: Vec<u64> = replies
+        .map(|reply| {
+            let (head, cookie) = reply.split_at(8);
+            assert_eq!(head, [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0]);
+            u64::from_be_bytes(cookie.try_into().unwrap())
+        })
+        .collect();
+    cookies.sort_unstable();
+    assert_eq!(cookies, [1, 2]);
+    let mut client = running.client();
+    assert_eq!(client.read(at, 4096), [7; 4096]);
+    assert_eq!(client.read(at + 4096, 4096), [0; 4096]);
     running.stop();
 }
 

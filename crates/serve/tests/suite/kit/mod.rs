@@ -27,6 +27,8 @@ pub struct Rig<'a> {
     pub read_only: bool,
     pub export: &'a str,
     pub tcp: bool,
+    /// How long a handshake or a farewell may take; `None` for the default.
+    pub patience: Option<Duration>,
 }
 
 impl Default for Rig<'_> {
@@ -43,6 +45,7 @@ impl Default for Rig<'_> {
             read_only: false,
             export: "",
             tcp: false,
+            patience: None,
         }
     }
 }
@@ -108,13 +111,16 @@ impl<'a> Rig<'a> {
             about: "a test".to_owned(),
             in_use: Vec::new(),
         };
-        let pace = self.pace;
+        let (pace, patience) = (self.pace, self.patience);
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let (media, sync) = media();
             let live = Live::on(&config, media, Box::new(Silent)).unwrap();
             let front = Front::lasting(live, pace, sync);
-            let server = Server::bind(&settings, front, None).unwrap();
+            let mut server = Server::bind(&settings, front, None).unwrap();
+            if let Some(patience) = patience {
+                server.set_patience(patience);
+            }
             tell.send((server.address().clone(), server.stopper()))
                 .unwrap();
             server.run().unwrap()
