@@ -11,6 +11,7 @@ name ends in ", second") is judged by the numbers of the first.
 import csv
 import json
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ program, tables, kept, options = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3
 kept.mkdir(parents=True, exist_ok=True)
 
 # What is judged: the figure, and between which errors half and nine tenths of the rows are to lie, in percent.
-BARS = {
+GOALS = {
     "read p50": (3, 15),
     "read p90": (12, 30),
     "read p99": (6, 20),
@@ -63,15 +64,15 @@ def off(row: dict) -> float:
 
 
 def table(judged: dict[str, dict[str, list[float]]], names: list[str]) -> None:
-    print("| figure | bar, % | " + " | ".join(names) + " |")
+    print("| figure | goal, % | " + " | ".join(names) + " |")
     print("| --- " * (2 + len(names)) + "|")
-    for what, (median, most) in BARS.items():
-        bar = " / ".join("-" if of is None else str(of) for of in (median, most))
+    for what, (median, most) in GOALS.items():
+        goal = " / ".join("-" if of is None else str(of) for of in (median, most))
         cells = []
         for name in names:
             errors = judged[name].get(what, [])
-            cells.append(f"{rank(errors, 0.5):.1f} / {rank(errors, 0.9):.1f} ({len(errors)})" if errors else "-")
-        print(f"| {what} | {bar} | " + " | ".join(cells) + " |")
+            cells.append(f"{statistics.median(errors):.1f} / {rank(errors, 0.9):.1f} ({len(errors)})" if errors else "-")
+        print(f"| {what} | {goal} | " + " | ".join(cells) + " |")
 
 
 judged: dict[str, dict[str, list[float]]] = {}
@@ -101,11 +102,11 @@ for drive in drives("latency.csv"):
     for row in rows:
         what = row["what"]
         is_rate = what == "saturated writes_per_s"
-        if what not in BARS or not (row["counts"] or is_rate) or (what == "write p50" and not below(row, 0.75)):
+        if what not in GOALS or not (row["counts"] or is_rate) or (what == "write p50" and not below(row, 0.75)):
             continue
         name = f"{what}, stalls" if what == "write p99" and stalls else what
         found.setdefault(name, []).append(off(row))
-        most = BARS[name][1] or 2 * BARS[name][0]
+        most = GOALS[name][1] or 2 * GOALS[name][0]
         if off(row) > most:
             worst.append((off(row) / most, f"| {drive} | {row['offered_writes_per_s']} | {what} | {row['measured']:.4g} | {row['modelled']:.4g} |"))
 pooled: dict[str, list[float]] = {}

@@ -10,6 +10,7 @@ use destage::drive::{
 use destage::{Effort, Settings};
 
 use crate::args::{DriveCheckArguments, DriveFitArguments, ModelledDrive};
+use crate::choices;
 use crate::errors::{Failure, command, warn};
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
@@ -22,7 +23,7 @@ fn telling(shape: Shape) -> &'static [&'static str] {
     match shape {
         Shape::Latency => &["offered_writes_per_s"],
         Shape::Fill => &["run", "used_gib", "pattern", "drive_writes"],
-        Shape::Depth => &["iodepth", "jobs"],
+        Shape::Depth => &["block_bytes", "iodepth", "jobs"],
         Shape::Rates => &["capacity"],
     }
 }
@@ -115,7 +116,8 @@ fn percent(share: f64) -> String {
 pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let output = &arguments.output;
-    let inputs: Vec<_> = arguments.files.iter().map(|path| path.as_path()).collect();
+    let profiles = choices::files_of_profile(&arguments.start)?;
+    let inputs: Vec<_> = arguments.files.iter().cloned().chain(profiles).collect();
     check_distinct(&[("-o", output)], &inputs)?;
     if output.extension().is_none_or(|ending| ending != "toml") {
         return Err(Failure::input(format!(
@@ -125,7 +127,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     }
     let settings = settings(&arguments.start, &arguments.model)?;
     let mut files = Vec::new();
-    for path in inputs {
+    for path in &arguments.files {
         files.push(Measurements::read(path, arguments.drive.as_deref())?);
     }
     let mut file = PendingFile::create(output)?;
@@ -198,7 +200,7 @@ fn for_people(checked: &Check, profile: &str) -> String {
     );
     let note = match measurements.shape {
         Shape::Latency => {
-            "Latencies are in us. The summary covers the loads below saturation, which is where the drive delivered less than 98 % of its highest rate; the table shows all loads.\n"
+            "Latencies are in us. The summary covers the loads below saturation, which is where the drive delivered less than 98 % of its saturated rate; the table shows all loads.\n"
         }
         Shape::Fill | Shape::Depth | Shape::Rates => "",
     };

@@ -26,9 +26,10 @@ pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
     let folder = arguments.output.as_path();
     let cost = plan.cost(target, folder)?;
     let shown = &arguments.drive;
-    if let (Some(holds), false, false) = (holds, cost.has_begun, arguments.overwrite) {
+    if let (Some(holds), false, false) = (holds, cost.is_continued, arguments.overwrite) {
         return Err(Failure::input(format!(
-            "{shown}: {holds}, which a measurement would overwrite; expected an empty drive, or --overwrite"
+            "{shown}: {holds}, which a measurement would overwrite; expected an empty drive, or one that holds what an earlier measurement with -o {} has written, or --overwrite",
+            folder.display()
         )));
     }
     if arguments.dry_run || !arguments.noise.quiet {

@@ -171,7 +171,19 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
 fn what_cannot_be_fitted_is_refused_and_leaves_nothing() {
     let place = place();
     place.write("other.csv", RATES.replace("Small", "Large"));
+    // The last row only judges the profile.
+    let head = "drive,offered_writes_per_s,writes_per_s,reads_per_s,op,percentile,us_median_of_3,us_low,us_high";
+    let rows = "D,10000,9950,9,read,50,55,55,55\nD,40000,39650,9,read,50,55,55,55\nD,70000,69350,9,read,50,55,55,55\nD,200000,80000,9,read,50,55,55,55\nD,20000,19850,9,read,50,55,5x5,55\n";
+    place.write("judge.csv", format!("{head}\n{rows}"));
     for (arguments, expected) in [
+        (
+            "judge.csv -o new.toml",
+            "judge.csv, line 6: us_low: \"5x5\"",
+        ),
+        (
+            "rates.csv rates.csv --drive 1 -o new.toml",
+            "expected one file for each experiment",
+        ),
         ("rates.csv -o new.toml", "several drives"),
         ("rates.csv --drive Small -o new.toml", "several drives"),
         ("rates.csv --drive 1 -o new.json", "has to end in .toml"),
@@ -358,6 +370,128 @@ fn what_cannot_be_read_is_named() {
     assert!(outcome.errors.contains("no-such"), "{}", outcome.errors);
 }
 
+/// A cell that is wrong, or that the drive of the profile cannot have, is refused with its place before anything is
+/// simulated.
+#[test]
+fn wrong_cells_are_named() {
+    let place = place();
+    let latency = "drive,offered_writes_per_s,writes_per_s,reads_per_s,op,percentile,us_median_of_3,us_low,us_high\n";
+    let fill =
+        "drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s\n";
+    let depth = "drive,op,block_bytes,iodepth,jobs,iops,p50_us,p99_us\n";
+    for (head, row, expected) in [
+        (
+            latency,
+            "10000,9950,9,read,p99,5,5,5",
+            "percentile: \"p99\": expected min",
+        ),
+        (
+            latency,
+            "1000,1000,9,read,50,5,5,5",
+            "or the column stream_per_s",
+        ),
+        (
+            latency,
+            "10000,9950,9,read,50,100,900,1000",
+            "read p50: 100: the range begins",
+        ),
+        (
+            fill,
+            "r,1,500000,uniform,,4096,1,1.5,10",
+            "used_gib: \"500000\": the measurement used",
+        ),
+        (
+            fill,
+            "r,1,0.000001,uniform,,4096,1,1,10",
+            "used_gib: \"0.000001\": the measurement used",
+        ),
+        (
+            fill,
+            "r,1,0.1,zipf-shuffle,-1,4096,1,1,10",
+            "detail: \"-1\": ",
+        ),
+        (
+            fill,
+            "r,1,0.1,uniform,,4096,0,1,10",
+            "drive_writes: \"0\": expected a number above 0",
+        ),
+        (
+            depth,
+            "randread,4k,1.9,1,1,1,1",
+            "iodepth: \"1.9\": expected a whole number",
+        ),
+        (
+            depth,
+            "randread,4k,100000000,1,1,1,1",
+            "iodepth: \"100000000\"",
+        ),
+        (
+            depth,
+            "randread,256M,1,1,1,1,1",
+            "block_bytes: \"256M\": the scaled-down drive offers",
+        ),
+    ] {
+        place.write("wrong.csv", format!("{head}D,{row}\n"));
+        let outcome = place.run(&["drive", "check", "one-die.toml", "--against", "wrong.csv"]);
+        assert_eq!(outcome.status, 2, "{row}: {}", outcome.errors);
+        let is_named = outcome.errors.contains("wrong.csv, line 2: ");
+        assert!(
+            is_named && outcome.errors.contains(expected),
+            "{}",
+            outcome.errors
+        );
+    }
+    let arguments = [
+        "drive",
+        "check",
+        "bplru-mlc",
+        "--against",
+        "rates.csv",
+        "--drive",
+        "Small 1",
+    ];
+    let outcome = place.run(&arguments);
+    let expected = "no rates and no response times";
+    assert!(
+        outcome.status == 2 && outcome.errors.contains(expected),
+        "{}",
+        outcome.errors
+    );
+}
+
+/// A run has several times as many requests as are outstanding, because otherwise all of them arrive at once.
+#[test]
+fn a_long_queue_has_a_rate() {
+    let place = place();
+    let rows = "drive,op,block_bytes,iodepth,jobs,iops,p50_us,p99_us\nD,randread,4k,64,64,25000,163840,163840\n";
+    place.write("deep.csv", rows);
+    let common = ["drive", "check", "one-die.toml", "--against", "deep.csv"];
+    let found = place.json(&[&common[..], &["--requests", "1000", "--json"]].concat());
+    // One die reads 25,000 pages a second.
+    for row in found["rows"].as_array().unwrap() {
+        let error = row["error"].as_f64().unwrap();
+        assert!(error.abs() < 0.01, "{row}");
+    }
+}
+
+/// The rows of sequential requests have names of their own, also in a study.
+#[test]
+fn sequential_queue_depths_are_no_latencies_over_load() {
+    let place = place();
+    let rows = "drive,op,block_bytes,iodepth,jobs,iops,p50_us,p99_us\nD,write,4k,8,1,5000,1600,1600\nD,write,64k,8,1,300,25000,25000\n";
+    place.write("depth.csv", rows);
+    let common = ["drive", "check", "one-die.toml", "--requests", "1000"];
+    let said = place.succeed(&[&common[..], &["--against", "depth.csv"]].concat());
+    for text in ["block_bytes", "seq write iops", "seq write p99", "64k"] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    let study = "title = \"Depths\"\nprofile = \"one-die.toml\"\n[[drive]]\nname = \"first\"\nmeasurements = \"depth.csv\"\nlimit = 2000\n[[grid]]\n";
+    place.write("s.toml", study);
+    place.succeed(&["study", "s.toml", "--results", "kept", "--quiet"]);
+    let rows = place.read("kept/s/results.csv");
+    assert!(rows.contains("seq write p99"), "{rows}");
+}
+
 #[test]
 fn people_get_a_summary_and_files_all_rows() {
     let place = place();
@@ -404,7 +538,7 @@ fn a_result_of_fio_is_a_row_for_each_job() {
     };
     let document = |jobs: &[String]| {
         format!(
-            r#"{{"fio version": "fio-3.33", "global options": {{"bs": "4k"}}, "jobs": [{}]}}"#,
+            r#"{{"fio version": "fio-3.33", "global options": {{"bs": "4k", "ioengine": "io_uring"}}, "jobs": [{}]}}"#,
             jobs.join(", ")
         )
     };
@@ -438,8 +572,11 @@ fn a_result_of_fio_is_a_row_for_each_job() {
     }
     place.write("odd.json", document(&[job("trim", "trim", 1)]));
     place.write("none.json", "{}");
+    let small = document(&[job("read", "read", 1)]).replace("\"4k\"", "\"6k\"");
+    place.write("small.json", small);
     for (file, texts) in [
         ("odd.json", ["job 1", "trim"]),
+        ("small.json", ["small.json, job 1", "block_bytes: \"6k\""]),
         ("none.json", ["none.json", "jobs"]),
     ] {
         let outcome = place.run(&[&common[..], &[file]].concat());
@@ -593,6 +730,39 @@ mod measured {
         assert!(told.contains("overwrites them 2 times"), "{told}");
     }
 
+    /// A measurement is continued without `--overwrite` only if the drive holds what the measurement has written.
+    #[test]
+    fn other_data_on_a_measured_drive_are_kept_from_harm() {
+        let place = place();
+        place.write("disk.img", vec![0; 16 << 20]);
+        let measure = |more: &str| {
+            let words = "drive measure disk.img -o found --requests 1000 --seconds 0.01 --passes 0";
+            let words: Vec<_> = words.split(' ').chain(more.split(' ')).collect();
+            place.run(&words)
+        };
+        assert_eq!(measure("--what depth").status, 0);
+        assert_eq!(measure("--what rates --dry-run").status, 0);
+        let mut image = std::fs::read(place.path("disk.img")).expect("a file");
+        image[0] ^= 1;
+        place.write("disk.img", &image);
+        let refused = measure("--what rates");
+        assert_eq!(refused.status, 2);
+        assert!(
+            refused.errors.contains("or --overwrite"),
+            "{}",
+            refused.errors
+        );
+        let after = std::fs::read(place.path("disk.img")).expect("a file");
+        assert!(after == image);
+        // With the option the drive is filled again.
+        let told = measure("--what depth,rates --overwrite --dry-run");
+        assert!(
+            told.output.contains("overwrites them 1 times"),
+            "{}",
+            told.output
+        );
+    }
+
     #[test]
     fn what_cannot_be_measured_is_refused() {
         let place = place();
@@ -622,6 +792,7 @@ mod measured {
                 "expected no more",
             ),
             ("model:none -o found", "none"),
+            ("model:bplru-mlc -o found", "no rates and no response times"),
             ("model:one-die.toml -o found --seconds 0", "0.01 to 86400"),
         ] {
             let words: Vec<_> = arguments.split(' ').collect();

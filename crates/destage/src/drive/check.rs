@@ -7,12 +7,10 @@ use destage_sim::settings::Settings;
 use destage_trace::Operation;
 use serde_json::{Map, Value, json};
 
-use super::experiment::{
-    Arrivals, Bench, Course, Found, Load, OF_STREAM, Pattern, Phase, STREAMS, States, Steady,
-    Streams,
-};
-use super::measured::{Measurements, Row, Shape};
-use super::scaled::{GIB, Scale, Scaled};
+use super::experiment::{BLOCK, Bench, Course, Found, Load, OF_STREAM, STREAMS, States, Steady};
+use super::measured::{Measurements, Shape};
+use super::readings::{self, AtDepth, Fill, Interval, Latency, Reading, USED};
+use super::scaled::{FullSize, GIB, Scale, Scaled};
 use crate::compare::Effort;
 use crate::csv;
 use crate::error::Error;
@@ -26,12 +24,11 @@ pub(super) const LATENCY_DEPTH: u64 = STREAMS * OF_STREAM;
 pub(super) const STREAM_PER_S: f64 = 5000.0;
 /// The fraction of writes among the requests of all other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;
-/// A load counts as below saturation if its write rate is less than this fraction of the drive's highest write rate.
+/// A load saturates a drive that writes less than this fraction of the offered writes. A load counts as below saturation
+/// if its write rate is less than this fraction of the saturated write rate.
 pub(super) const SATURATED: f64 = 0.98;
 /// Outstanding requests while a drive is filled.
 const FILL_DEPTH: u64 = 512;
-/// The columns of a fill that have measured values.
-const FILL_VALUES: [&str; 2] = ["waf", "host_mib_per_s"];
 /// Outstanding requests at which a rate is saturated: for requests of 4 KiB, and for requests of [`RATE_BYTES`].
 pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
 /// The column of the rate of random writes.
@@ -90,7 +87,8 @@ pub struct Summary {
     pub what: String,
     /// The number of rows.
     pub rows: usize,
-    /// The median of the absolute errors, as a fraction of the measured value.
+    /// The median of the absolute errors, as a fraction of the measured value. For an even number of rows it is the mean
+    /// of the middle two.
     pub median: f64,
     /// The 90th percentile of the absolute errors, as a fraction of the measured value.
     pub p90: f64,
@@ -107,52 +105,6 @@ pub struct Check {
     pub rows: Vec<Compared>,
     /// The experiments that could not be done, with the reason; one sentence each.
     pub left_out: Vec<String>,
-}
-
-/// A measured value with the range of its repetitions.
-struct Measured {
-    what: String,
-    value: f64,
-    low: f64,
-    high: f64,
-    counts: bool,
-}
-
-impl Measured {
-    fn exactly(what: impl Into<String>, value: f64) -> Self {
-        Self {
-            what: what.into(),
-            value,
-            low: value,
-            high: value,
-            counts: true,
-        }
-    }
-
-    /// This value, if the range of its repetitions is not turned round.
-    fn checked(self, measurements: &Measurements, row: &Row) -> Result<Self, Error> {
-        if self.low <= self.high {
-            return Ok(self);
-        }
-        Err(Error::Input(format!(
-            "{}, line {}: {}: the range begins at {} and ends at {}; expected the smallest and the largest of the repetitions",
-            measurements.file, row.line, self.what, self.low, self.high
-        )))
-    }
-
-    fn beside(self, row: usize, modelled: Option<f64>) -> Compared {
-        let off = modelled.map(|modelled| modelled - modelled.clamp(self.low, self.high));
-        let error = off.map(|off| off / self.value);
-        Compared {
-            row,
-            what: self.what,
-            measured: self.value,
-            modelled,
-            error: error.filter(|error| error.is_finite()),
-            off: off.map(f64::abs),
-            counts: self.counts,
-        }
-    }
 }
 
 /// Compares the drive of `plan` with `measurements`. Their experiments are repeated on a scaled-down simulated drive.
@@ -175,19 +127,19 @@ pub(super) fn check_from(
     effort: &Effort<'_>,
 ) -> Result<Check, Error> {
     let started = Instant::now();
+    let ready = Ready::new(&measurements, plan)?;
     let mut work = Work {
-        measurements: &measurements,
         plan,
         states,
         effort,
         rows: Vec::new(),
         left_out: Vec::new(),
     };
-    match measurements.shape {
-        Shape::Latency => work.latency()?,
-        Shape::Fill => work.fill()?,
-        Shape::Depth => work.depth()?,
-        Shape::Rates => work.rates()?,
+    match ready {
+        Ready::Latency(latency, drive) => work.latency(latency, &drive)?,
+        Ready::Fill(fill, drives) => work.fill(fill, &drives)?,
+        Ready::Depth(loads, drive) => work.depth(loads, &drive)?,
+        Ready::Rates(rates, drive) => work.rates(rates, &drive)?,
     }
     let Work {
         mut rows, left_out, ..
@@ -203,16 +155,84 @@ pub(super) fn check_from(
     })
 }
 
-/// Consecutive phases of writes to one drive, which is empty before the first phase.
-struct Chain {
-    /// The capacity that the host uses.
-    used_gib: f64,
-    /// Each phase, with the indices of its rows.
-    phases: Vec<(Phase, Vec<usize>)>,
+/// An experiment that is ready to be repeated, with the scaled-down drives on which it is repeated.
+pub(super) enum Ready {
+    Latency(Latency, Scaled),
+    /// A drive for each chain of phases.
+    Fill(Fill, Vec<Scaled>),
+    Depth(Vec<AtDepth>, Scaled),
+    Rates(Vec<(usize, Reading)>, Scaled),
+}
+
+impl Ready {
+    /// Reads `measurements`, and makes the drives of `plan` on which they are repeated. Nothing is simulated.
+    ///
+    /// # Errors
+    /// If a row of the measurements or a setting is wrong, or if a drive cannot do what a row says.
+    pub fn new(measurements: &Measurements, plan: &CheckPlan) -> Result<Self, Error> {
+        let drive = || made_small(measurements, plan);
+        Ok(match measurements.shape {
+            Shape::Latency => Self::Latency(readings::latency(measurements)?, drive()?),
+            Shape::Fill => {
+                let fill = readings::fill(measurements)?;
+                let drives = filled(measurements, &fill, plan)?;
+                Self::Fill(fill, drives)
+            }
+            Shape::Depth => {
+                let loads = readings::depth(measurements)?;
+                let drive = drive()?;
+                let most = drive.used(BLOCK) * BLOCK;
+                for (row, of) in measurements.rows.iter().zip(&loads) {
+                    if of.load.bytes > most {
+                        let cause = Error::Input(format!(
+                            "the scaled-down drive offers {most} bytes; expected at most as many"
+                        ));
+                        return Err(measurements.because(row, "block_bytes", cause));
+                    }
+                }
+                Self::Depth(loads, drive)
+            }
+            Shape::Rates => Self::Rates(readings::rates(measurements)?, drive()?),
+        })
+    }
+}
+
+/// The scaled-down drive of `plan`. The host uses as much of it as in `measurements`.
+fn made_small(measurements: &Measurements, plan: &CheckPlan) -> Result<Scaled, Error> {
+    let used_gib = readings::used_gib(measurements)?;
+    let drive = FullSize::new(&plan.settings)?;
+    let made = drive.made_small(plan.scale, used_gib.map(|gib| gib * GIB));
+    match (used_gib, measurements.rows.first()) {
+        (Some(_), Some(row)) => made.map_err(|cause| measurements.because(row, USED, cause)),
+        _ => made,
+    }
+}
+
+/// The scaled-down drive of `plan` for each chain of `fill`.
+fn filled(
+    measurements: &Measurements,
+    fill: &Fill,
+    plan: &CheckPlan,
+) -> Result<Vec<Scaled>, Error> {
+    let drive = FullSize::new(&plan.settings)?;
+    let mut drives = Vec::new();
+    for chain in &fill.chains {
+        let made = drive.made_small(plan.scale, Some(chain.used_gib * GIB));
+        let because = |place: usize, column: &str, cause: Error| {
+            measurements.because(&measurements.rows[place], column, cause)
+        };
+        let first = chain.phases.first().map_or(0, |(_, place, _)| *place);
+        let made = made.map_err(|cause| because(first, USED, cause))?;
+        for (phase, place, _) in &chain.phases {
+            let checked = phase.check(&made);
+            checked.map_err(|cause| because(*place, "detail", cause))?;
+        }
+        drives.push(made);
+    }
+    Ok(drives)
 }
 
 struct Work<'a> {
-    measurements: &'a Measurements,
     plan: &'a CheckPlan,
     states: &'a States,
     effort: &'a Effort<'a>,
@@ -221,14 +241,13 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn bench(&self, passes: u64) -> Result<Bench, Error> {
-        let drive = Scaled::new(&self.plan.settings, self.plan.scale, None)?;
+    fn bench<'d>(&self, drive: &'d Scaled, passes: u64) -> Result<Bench<'d>, Error> {
         let progress = self.effort.progress;
         Bench::new(drive, passes, self.plan.requests, self.states, progress)
     }
 
     /// The steady states under `loads`, simulated in parallel.
-    fn steady(&self, bench: &Bench, loads: &[Load]) -> Result<Vec<Option<Steady>>, Error> {
+    fn steady(&self, bench: &Bench<'_>, loads: &[Load]) -> Result<Vec<Option<Steady>>, Error> {
         let found = Found::of(loads.len());
         let tasks: Vec<_> = loads.iter().enumerate().collect();
         side_by_side(
@@ -243,391 +262,116 @@ impl Work<'_> {
         Ok(found.into_vec())
     }
 
-    /// Groups the rows of the file that have equal texts in `columns`. Groups and rows are in the order of the
-    /// file.
-    fn groups(&self, columns: &[&str]) -> Vec<Vec<usize>> {
-        let measurements = self.measurements;
-        let key = |row: &Row| -> Vec<String> {
-            let texts = columns.iter();
-            texts
-                .map(|column| measurements.text(row, column).to_owned())
-                .collect()
-        };
-        let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
-        for (place, row) in measurements.rows.iter().enumerate() {
-            let key = key(row);
-            match groups.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, places)) => places.push(place),
-                None => groups.push((key, vec![place])),
-            }
+    fn latency(&mut self, latency: Latency, drive: &Scaled) -> Result<(), Error> {
+        let bench = self.bench(drive, 3)?;
+        let steady = self.steady(&bench, &latency.loads)?;
+        for time in latency.times {
+            let steady = steady[time.load].as_ref();
+            let modelled =
+                steady.and_then(|steady| steady.responses.us(time.operation, &time.percentile));
+            self.rows.push(time.reading.beside(modelled));
         }
-        groups.into_iter().map(|(_, places)| places).collect()
-    }
-
-    fn latency(&mut self) -> Result<(), Error> {
-        let measurements = self.measurements;
-        let number = |place: usize, column| measurements.number(&measurements.rows[place], column);
-        let groups = self.groups(&["offered_writes_per_s"]);
-        let mut saturation = 0.0_f64;
-        for group in &groups {
-            saturation = saturation.max(number(group[0], "writes_per_s")?);
+        let rates = steady.iter().flatten().filter_map(|steady| steady.rates);
+        let most = rates.map(|[_, writes]| writes).max_by(f64::total_cmp);
+        match latency.saturated {
+            Some(reading) => self.rows.push(reading.beside(most)),
+            None => self.left_out.push(format!(
+                "the saturated rate is not compared: at every load the drive writes at least {} % of what is offered",
+                100.0 * SATURATED
+            )),
         }
-        let mut loads = Vec::new();
-        for group in &groups {
-            let offered = number(group[0], "offered_writes_per_s")?;
-            // `drive measure` writes the rate of the stream; its requests form one stream. SSD-iq has several.
-            let own = measurements.text(&measurements.rows[group[0]], "stream_per_s");
-            let stream = match own {
-                "" => STREAM_PER_S,
-                _ => number(group[0], "stream_per_s")?,
-            };
-            let others = (offered - stream).max(0.0);
-            let writes = stream + WRITE_SHARE * others;
-            let all = 2.0 * stream + others;
-            // At saturation the measured drive had all its requests outstanding, so the model uses a closed
-            // queue.
-            let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
-            loads.push(Load {
-                arrivals: match is_saturated {
-                    true => Arrivals::Closed {
-                        depth: LATENCY_DEPTH,
-                    },
-                    false if own.is_empty() => Arrivals::Several {
-                        mean_ms: 1000.0 / all,
-                        streams: Streams {
-                            first: [stream / (all - writes), stream / writes],
-                        },
-                    },
-                    false => Arrivals::Open {
-                        mean_ms: 1000.0 / all,
-                        depth: LATENCY_DEPTH,
-                    },
-                },
-                write_percent: 100.0 * writes / all,
-                bytes: super::experiment::BLOCK,
-                sequential: false,
-            });
-        }
-        // Each value is read before the first simulation, so that a wrong one is refused at once.
-        let mut values = Vec::new();
-        for (of, group) in groups.iter().enumerate() {
-            for &place in group {
-                let row = &measurements.rows[place];
-                let operation = match measurements.text(row, "op") {
-                    "read" => Operation::Read,
-                    "write" => Operation::Write,
-                    other => {
-                        return Err(Error::Input(format!(
-                            "{}, line {}: op: {other:?}: expected read or write",
-                            measurements.file, row.line
-                        )));
-                    }
-                };
-                let percentile = measurements.text(row, "percentile");
-                let name = match percentile.parse::<f64>() {
-                    Ok(_) => format!("p{percentile}"),
-                    Err(_) => percentile.to_owned(),
-                };
-                let measured = Measured {
-                    what: format!("{} {name}", measurements.text(row, "op")),
-                    value: measurements.number(row, "us_median_of_3")?,
-                    low: measurements.number(row, "us_low")?,
-                    high: measurements.number(row, "us_high")?,
-                    counts: measurements.number(row, "writes_per_s")? < SATURATED * saturation,
-                };
-                let measured = measured.checked(measurements, row)?;
-                values.push((of, place, operation, percentile, measured));
-            }
-        }
-        let bench = self.bench(3)?;
-        let steady = self.steady(&bench, &loads)?;
-        let mut rows = Vec::new();
-        for (of, place, operation, percentile, measured) in values {
-            let times = steady[of].as_ref().map(|steady| &steady.responses);
-            let modelled = times.and_then(|times| times.us(operation, percentile));
-            rows.push(measured.beside(place, modelled));
-        }
-        let fastest = groups.iter().zip(&steady).filter_map(|(group, steady)| {
-            let writes = steady.as_ref()?.writes_per_s;
-            Some((group[0], writes))
-        });
-        let most = fastest.max_by(|one, other| one.1.total_cmp(&other.1));
-        if let Some((_, writes)) = most {
-            // The saturated rate is reported with the first row that reached it.
-            let place = groups
-                .iter()
-                .map(|group| group[0])
-                .find(|place| {
-                    number(*place, "writes_per_s").is_ok_and(|writes| writes >= saturation)
-                })
-                .unwrap_or(0);
-            let measured = Measured::exactly("saturated writes_per_s", saturation);
-            rows.push(measured.beside(place, Some(writes)));
-        }
-        self.rows = rows;
         Ok(())
     }
 
-    fn fill(&mut self) -> Result<(), Error> {
-        let measurements = self.measurements;
-        let mut chains: Vec<Chain> = Vec::new();
-        let mut before: Option<(String, String)> = None;
-        for group in self.groups(&["run", "used_gib", "started"]) {
-            let row = &measurements.rows[group[0]];
-            let used = measurements.positive(row, "used_gib")?;
-            let mut last = 0.0_f64;
-            for place in &group {
-                let row = &measurements.rows[*place];
-                last = last.max(measurements.number(row, "drive_writes")?);
-                for what in FILL_VALUES {
-                    measurements.number(row, what)?;
-                }
-            }
-            let run = measurements.text(row, "run").to_owned();
-            let key = (run, measurements.text(row, "used_gib").to_owned());
-            let text = measurements.text(row, "pattern");
-            let detail = measurements.text(row, "detail");
-            let block = block_bytes(measurements.text(row, "block_bytes"));
-            let Some(pattern) = pattern(text, detail, block) else {
-                let what = text;
-                self.left_out.push(format!(
-                    "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated",
-                    group.len(),
-                    key.0
-                ));
-                before = None;
-                for place in group {
-                    self.fill_rows(place, None)?;
-                }
-                continue;
-            };
-            let phase = Phase {
-                pattern,
-                drive_writes: last,
-            };
-            let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
-            match (chains.last_mut(), before.take()) {
-                (Some(chain), Some(of)) if of == key && !is_fill => {
-                    chain.phases.push((phase, group));
-                }
-                _ => chains.push(Chain {
-                    used_gib: used,
-                    phases: vec![(phase, group)],
-                }),
-            }
-            before = is_fill.then_some(key);
+    fn fill(&mut self, fill: Fill, drives: &[Scaled]) -> Result<(), Error> {
+        self.left_out.extend(fill.left_out);
+        for interval in fill.unmodelled {
+            self.interval(interval, None);
         }
-        let found = Found::of(chains.len());
-        let tasks: Vec<_> = chains.iter().enumerate().collect();
+        let found = Found::of(fill.chains.len());
+        let tasks: Vec<_> = fill.chains.iter().zip(drives).enumerate().collect();
         side_by_side(
             &tasks,
             |_| 1,
             self.effort,
-            |(place, chain), effort| {
-                let drive = Scaled::new(
-                    &self.plan.settings,
-                    self.plan.scale,
-                    Some(chain.used_gib * GIB),
-                )?;
-                let phases: Vec<_> = chain.phases.iter().map(|(phase, _)| *phase).collect();
-                let course = Course::new(&drive, &phases, FILL_DEPTH, effort.progress)?;
+            |(place, (chain, drive)), effort| {
+                let phases: Vec<_> = chain.phases.iter().map(|(phase, ..)| *phase).collect();
+                let course = Course::new(drive, &phases, FILL_DEPTH, effort.progress)?;
                 found.put(*place, course);
                 Ok(())
             },
         )?;
-        for (chain, course) in chains.iter().zip(found.into_vec()) {
-            for (number, (_, group)) in chain.phases.iter().enumerate() {
-                let mut from = 0.0;
-                for &place in group {
-                    let to = measurements.number(&measurements.rows[place], "drive_writes")?;
+        for (chain, course) in fill.chains.into_iter().zip(found.into_vec()) {
+            for (number, (_, _, intervals)) in chain.phases.into_iter().enumerate() {
+                for interval in intervals {
                     let course = course.as_ref();
-                    let modelled = course.and_then(|course| course.between(number, from, to));
-                    self.fill_rows(place, modelled)?;
-                    from = to;
+                    let modelled = course
+                        .and_then(|course| course.between(number, interval.from, interval.to));
+                    self.interval(interval, modelled);
                 }
             }
         }
         Ok(())
     }
 
-    fn fill_rows(&mut self, place: usize, modelled: Option<(f64, f64)>) -> Result<(), Error> {
-        let row = &self.measurements.rows[place];
-        let modelled = [modelled.map(|both| both.0), modelled.map(|both| both.1)];
-        for (what, modelled) in FILL_VALUES.into_iter().zip(modelled) {
-            let value = self.measurements.number(row, what)?;
-            self.rows
-                .push(Measured::exactly(what, value).beside(place, modelled));
-        }
-        Ok(())
+    /// Adds the rows of `interval`, in which the model has these write amplification and rate.
+    fn interval(&mut self, interval: Interval, modelled: Option<(f64, f64)>) {
+        let [waf, rate] = interval.readings;
+        let values = [
+            waf.beside(modelled.map(|both| both.0)),
+            rate.beside(modelled.map(|both| both.1)),
+        ];
+        self.rows.extend(values);
     }
 
-    fn depth(&mut self) -> Result<(), Error> {
-        let measurements = self.measurements;
-        let (mut loads, mut values) = (Vec::new(), Vec::new());
-        for row in &measurements.rows {
-            let op = measurements.text(row, "op");
-            let write_percent = match op {
-                "randread" | "read" => 0.0,
-                "randwrite" | "write" => 100.0,
-                other => {
-                    return Err(Error::Input(format!(
-                        "{}, line {}: op: {other:?}: expected randread, randwrite, read or write",
-                        measurements.file, row.line
-                    )));
-                }
-            };
-            let bytes = measurements.text(row, "block_bytes");
-            let bytes = block_bytes(bytes).ok_or_else(|| {
-                Error::Input(format!(
-                    "{}, line {}: block_bytes: {bytes:?}: expected a multiple of 4096, such as 4k",
-                    measurements.file, row.line
-                ))
-            })?;
-            let depth =
-                measurements.positive(row, "iodepth")? * measurements.positive(row, "jobs")?;
-            loads.push(Load {
-                arrivals: Arrivals::Closed {
-                    depth: depth as u64,
-                },
-                write_percent,
-                bytes,
-                sequential: !op.starts_with("rand"),
-            });
-            let value = |name: &str, column| -> Result<Measured, Error> {
-                let value = measurements.number(row, column)?;
-                Ok(Measured::exactly(format!("{op} {name}"), value))
-            };
-            values.push([
-                value("iops", "iops")?,
-                value("p50", "p50_us")?,
-                value("p99", "p99_us")?,
-            ]);
-        }
-        let bench = self.bench(3)?;
-        let steady = self.steady(&bench, &loads)?;
-        for (place, ((load, steady), [iops, p50, p99])) in
-            loads.iter().zip(&steady).zip(values).enumerate()
-        {
-            let operation = match load.write_percent > 0.0 {
+    fn depth(&mut self, loads: Vec<AtDepth>, drive: &Scaled) -> Result<(), Error> {
+        let bench = self.bench(drive, 3)?;
+        let of_bench: Vec<_> = loads.iter().map(|of| of.load).collect();
+        let steady = self.steady(&bench, &of_bench)?;
+        for (of, steady) in loads.into_iter().zip(&steady) {
+            let operation = match of.load.write_percent > 0.0 {
                 true => Operation::Write,
                 false => Operation::Read,
             };
-            let per_s = steady
-                .as_ref()
-                .map(|steady| steady.reads_per_s + steady.writes_per_s);
-            self.rows.push(iops.beside(place, per_s));
-            for (measured, percentile) in [(p50, "50"), (p99, "99")] {
-                let times = steady.as_ref().map(|steady| &steady.responses);
-                let modelled = times.and_then(|times| times.us(operation, percentile));
-                self.rows.push(measured.beside(place, modelled));
-            }
+            let steady = steady.as_ref();
+            let us = |percentile: &str| {
+                steady.and_then(|steady| steady.responses.us(operation, percentile))
+            };
+            let [iops, p50, p99] = of.readings;
+            self.rows.extend([
+                iops.beside(steady.and_then(Steady::per_s)),
+                p50.beside(us("50")),
+                p99.beside(us("99")),
+            ]);
         }
         Ok(())
     }
 
-    fn rates(&mut self) -> Result<(), Error> {
-        let [of_blocks, of_bytes] = RATE_DEPTHS;
-        let load = |write_percent, bytes, sequential| Load {
-            arrivals: Arrivals::Closed {
-                depth: if bytes == RATE_BYTES {
-                    of_bytes
-                } else {
-                    of_blocks
-                },
-            },
-            write_percent,
-            bytes,
-            sequential,
-        };
-        let block = super::experiment::BLOCK;
-        let loads = [
-            ("rbps", load(0.0, RATE_BYTES, true)),
-            ("rseqiops", load(0.0, block, true)),
-            ("rrandiops", load(0.0, block, false)),
-            ("wbps", load(100.0, RATE_BYTES, true)),
-            ("wseqiops", load(100.0, block, true)),
-            (RANDOM_WRITES, load(100.0, block, false)),
-        ];
-        let mut values = Vec::new();
-        for (place, row) in self.measurements.rows.iter().enumerate() {
-            for (of, (what, _)) in loads.iter().enumerate() {
-                let value = self.measurements.positive(row, what)?;
-                let bound = |end: &str, default: f64| {
-                    let column = format!("{what}_{end}");
-                    match self.measurements.text(row, &column).is_empty() {
-                        true => Ok(default),
-                        false => self.measurements.number(row, &column),
-                    }
-                };
-                let measured = Measured {
-                    what: (*what).to_owned(),
-                    value,
-                    low: bound("low", value)?,
-                    high: bound("high", value)?,
-                    counts: true,
-                };
-                values.push((of, place, measured.checked(self.measurements, row)?));
-            }
-        }
+    fn rates(&mut self, rates: Vec<(usize, Reading)>, drive: &Scaled) -> Result<(), Error> {
         // After sequential writes, the blocks that garbage collection erases have no valid pages. After random
-        // writes, such blocks have valid pages. The drive of the first bench is therefore only written once in order;
-        // that of the second is also overwritten at random.
-        let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
+        // writes, such blocks have valid pages. For most rates the drive is therefore only written once in order; for
+        // that of random writes it is also overwritten at random.
+        let (in_order, at_random) = (self.bench(drive, 0)?, self.bench(drive, 3)?);
+        let loads = readings::rate_loads().map(|(_, load)| load);
         let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
         let loads_of = |random: bool| {
-            let loads = loads.iter().map(|(_, load)| *load);
-            let some: Vec<_> = loads
-                .filter(|load| is_random_write(load) == random)
-                .collect();
-            some
+            let some = loads.iter().copied();
+            some.filter(|load| is_random_write(load) == random)
+                .collect::<Vec<_>>()
         };
         let mut steady = self.steady(&in_order, &loads_of(false))?;
         steady.extend(self.steady(&at_random, &loads_of(true))?);
-        for (of, place, measured) in values {
-            let scale = match loads[of].1.bytes {
+        for (of, reading) in rates {
+            let scale = match loads[of].bytes {
                 RATE_BYTES => RATE_BYTES as f64,
                 _ => 1.0,
             };
-            let per_s = steady[of].as_ref();
-            let per_s = per_s.map(|steady| scale * (steady.reads_per_s + steady.writes_per_s));
-            self.rows.push(measured.beside(place, per_s));
+            let per_s = steady[of].as_ref().and_then(Steady::per_s);
+            self.rows
+                .push(reading.beside(per_s.map(|per_s| scale * per_s)));
         }
         Ok(())
     }
-}
-
-/// The write pattern that a file names `text`, with the parameter `detail` and requests of `block` bytes; `None` if the
-/// pattern is not known.
-fn pattern(text: &str, detail: &str, block: Option<u64>) -> Option<Pattern> {
-    Some(match text {
-        "sequential" | "sequential-noshuffle" => Pattern::Sequential,
-        "sequential-shuffle" => Pattern::Shuffled,
-        "uniform" => Pattern::Uniform,
-        "zipf-shuffle" => Pattern::Zipf(detail.parse().ok()?),
-        // The detail is `activeZones: 2 pagesPerZone: 4096`. In it, a page is a request of `block` bytes.
-        "zns-noshuffle" => {
-            let number = |name: &str| {
-                let (_, rest) = detail.split_once(name)?;
-                let text = rest.split_whitespace().next()?;
-                text.parse::<u64>().ok().filter(|number| *number > 0)
-            };
-            Pattern::Zones {
-                bytes: number("pagesPerZone:")?.checked_mul(block?)?,
-                open: number("activeZones:")?,
-            }
-        }
-        _ => return None,
-    })
-}
-
-/// The number of bytes in `text`, such as `4k` or `4096`; `None` if it is not a multiple of 4 KiB, or is too large.
-fn block_bytes(text: &str) -> Option<u64> {
-    let bytes = match text.strip_suffix(['k', 'K']) {
-        Some(number) => number.parse::<u64>().ok()?.checked_mul(1024)?,
-        None => text.parse().ok()?,
-    };
-    let block = super::experiment::BLOCK;
-    (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
 /// A summary of the errors for each measured quantity, from the `rows` that count. The order is that of the first row
@@ -645,12 +389,12 @@ pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summar
     }
     let summary = groups.into_iter().map(|(what, mut errors)| {
         errors.sort_by(f64::total_cmp);
-        let rank = |share: f64| errors[((share * errors.len() as f64).ceil() as usize).max(1) - 1];
+        let rows = errors.len();
         Summary {
             what: what.to_owned(),
-            rows: errors.len(),
-            median: rank(0.5),
-            p90: rank(0.9),
+            rows,
+            median: f64::midpoint(errors[(rows - 1) / 2], errors[rows / 2]),
+            p90: errors[(9 * rows).div_ceil(10) - 1],
         }
     });
     summary.collect()
@@ -725,5 +469,37 @@ impl Check {
             "summary": summary,
             "left_out": self.left_out,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compared, summed};
+
+    fn compared(error: f64) -> Compared {
+        Compared {
+            row: 0,
+            what: "read p50".to_owned(),
+            measured: 1.0,
+            modelled: Some(1.0 + error),
+            error: Some(error),
+            off: Some(error.abs()),
+            counts: true,
+        }
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_of_errors_is_between_the_middle_two() {
+        for (errors, median, p90) in [
+            (vec![0.25], 0.25, 0.25),
+            (vec![0.25, -0.75], 0.5, 0.75),
+            (vec![3.0, 1.0, 2.0], 2.0, 3.0),
+            (vec![4.0, 1.0, 2.0, 3.0], 2.5, 4.0),
+            ((1..=10).map(f64::from).collect(), 5.5, 9.0),
+        ] {
+            let rows: Vec<_> = errors.iter().copied().map(compared).collect();
+            let of = &summed(rows.iter())[0];
+            assert_eq!((of.rows, of.median, of.p90), (errors.len(), median, p90));
+        }
     }
 }

@@ -55,8 +55,7 @@ impl Responses {
 /// Collects the response times of all requests from number `first` on, and the completion times of all requests.
 struct Collector {
     first: u64,
-    /// The streams of the requests, if there are several.
-    streams: Option<Streams>,
+    arrivals: Arrivals,
     responses: Responses,
     /// The arrival times of the first and of the last measured request.
     window: (Ticks, Ticks),
@@ -65,10 +64,10 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(first: u64, streams: Option<Streams>) -> Self {
+    fn new(first: u64, arrivals: Arrivals) -> Self {
         Self {
             first,
-            streams,
+            arrivals,
             responses: Responses::default(),
             window: (Ticks::MAX, 0),
             complete: Default::default(),
@@ -77,18 +76,19 @@ impl Collector {
 
     /// The rates of reads and of writes, per second, that completed between the arrivals of the first and the last
     /// measured request. About equally many requests are outstanding at both ends of this window. The beginning and
-    /// the end of the run therefore do not distort the rates.
-    fn rates(&self) -> [f64; 2] {
+    /// the end of the run therefore do not distort the rates. `None` if all measured requests arrived at the same time.
+    fn rates(&self) -> Option<[f64; 2]> {
         let (begin, end) = self.window;
         let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
         let inside = |times: &Vec<Ticks>| {
             let times = times.iter();
             times.filter(|time| (begin..end).contains(*time)).count() as f64
         };
-        self.complete.each_ref().map(|times| match seconds > 0.0 {
-            true => inside(times) / seconds,
-            false => 0.0,
-        })
+        let rates = self
+            .complete
+            .each_ref()
+            .map(|times| inside(times) / seconds);
+        (seconds > 0.0).then_some(rates)
     }
 }
 
@@ -108,17 +108,17 @@ impl Observer for Collector {
         };
         self.complete[place].push(response.arrival + time);
         if response.index >= self.first {
-            let stream = self
-                .streams
-                .map(|streams| streams.of(response.index, response.operation));
-            match stream {
-                None => self.responses.of[place].push(time),
-                // The times of the first stream count, from the submission of a request on. Reads of the other streams
-                // count too, because otherwise there would be few reads at a high load.
-                Some(stream) if stream == 0 || place == 0 => {
-                    self.responses.of[place].push(time - response.waited);
-                }
-                Some(_) => {}
+            // Of several streams, the times of the first stream count. Reads of the other streams count too, because
+            // otherwise there would be few reads at a high load.
+            let is_counted = self.arrivals.streams().is_none_or(|streams| {
+                place == 0 || streams.of(response.index, response.operation) == 0
+            });
+            if is_counted {
+                self.responses.of[place].push(match self.arrivals {
+                    // A request of a closed queue is submitted when it arrives.
+                    Arrivals::Closed { .. } => time,
+                    Arrivals::Several { .. } | Arrivals::Open { .. } => time - response.waited,
+                });
             }
             let (begin, end) = self.window;
             self.window = (begin.min(response.arrival), end.max(response.arrival));
@@ -161,8 +161,8 @@ impl States {
 }
 
 /// A scaled-down drive in the state in which most experiments begin.
-pub(super) struct Bench {
-    pub drive: Scaled,
+pub(super) struct Bench<'a> {
+    drive: &'a Scaled,
     state: Arc<tempfile::NamedTempFile>,
     /// The number of measured requests of a run; half as many warm-up requests precede them.
     requests: u64,
@@ -211,18 +211,26 @@ pub(super) enum Arrivals {
 
 impl Arrivals {
     fn settings(self, settings: &mut Settings) {
-        let (replay, depth) = match self {
+        let replay = match self {
             Self::Several { .. } => {
                 set(settings, "host.queues", &STREAMS.to_string());
                 set(settings, "host.queue_by", "volume");
                 set(settings, "host.queue_requests", &OF_STREAM.to_string());
-                ("trace", STREAMS * OF_STREAM)
+                "trace"
             }
-            Self::Open { depth, .. } => ("trace", depth),
-            Self::Closed { depth } => ("closed", depth),
+            Self::Open { .. } => "trace",
+            Self::Closed { .. } => "closed",
         };
         set(settings, "host.replay", replay);
-        set(settings, "host.queue_depth", &depth.to_string());
+        set(settings, "host.queue_depth", &self.depth().to_string());
+    }
+
+    /// The largest number of requests in the device at a time.
+    fn depth(self) -> u64 {
+        match self {
+            Self::Several { .. } => STREAMS * OF_STREAM,
+            Self::Open { depth, .. } | Self::Closed { depth } => depth,
+        }
     }
 
     fn mean_ms(self) -> f64 {
@@ -254,8 +262,15 @@ pub(super) struct Load {
 /// The results of a steady-state experiment.
 pub(super) struct Steady {
     pub responses: Responses,
-    pub reads_per_s: f64,
-    pub writes_per_s: f64,
+    /// The rates of reads and of writes, per second; see [`Collector::rates`].
+    pub rates: Option<[f64; 2]>,
+}
+
+impl Steady {
+    /// The rate of all requests, per second.
+    pub fn per_s(&self) -> Option<f64> {
+        self.rates.map(|[reads, writes]| reads + writes)
+    }
 }
 
 fn set(settings: &mut Settings, key: &str, value: &str) {
@@ -263,13 +278,13 @@ fn set(settings: &mut Settings, key: &str, value: &str) {
     settings.set(key, value, origin);
 }
 
-impl Bench {
+impl<'a> Bench<'a> {
     /// Prepares `drive`. The drive is written once in order, and then overwritten at random `passes` times.
     ///
     /// # Errors
     /// If the drive cannot be prepared, or its state cannot be written to a temporary file.
     pub fn new(
-        drive: Scaled,
+        drive: &'a Scaled,
         passes: u64,
         requests: u64,
         states: &States,
@@ -298,8 +313,11 @@ impl Bench {
     /// If the drive cannot be simulated, or `progress` asked to stop.
     pub fn steady(&self, load: Load, progress: &dyn Progress) -> Result<Steady, Error> {
         // The run transfers as many bytes as `requests` requests of `BLOCK` bytes. It has at least 2000 requests,
-        // because a mean of fewer requests would be unreliable.
-        let requests = (self.requests * BLOCK / load.bytes).max(2_000);
+        // because a mean of fewer requests would be unreliable, and several times as many as are outstanding, because
+        // otherwise none would arrive after the first ones.
+        let requests = (self.requests * BLOCK / load.bytes)
+            .max(2_000)
+            .max(4 * load.arrivals.depth());
         let warmup = requests / 2;
         let mut settings = self.drive.settings.clone();
         load.arrivals.settings(&mut settings);
@@ -307,21 +325,17 @@ impl Bench {
         let state = format!("file:{}", self.state().display());
         set(&mut settings, "sim.precondition", &state);
         let input = self.input(&load, requests + warmup)?;
-        let mut collector = Collector::new(warmup, load.arrivals.streams());
+        let mut collector = Collector::new(warmup, load.arrivals);
         run(
             &input,
             &Combination::new(&settings)?,
             progress,
             &mut collector,
         )?;
-        let [reads_per_s, writes_per_s] = collector.rates();
+        let rates = collector.rates();
         let mut responses = collector.responses;
         responses.of.iter_mut().for_each(|of| of.sort_unstable());
-        Ok(Steady {
-            responses,
-            reads_per_s,
-            writes_per_s,
-        })
+        Ok(Steady { responses, rates })
     }
 
     fn input(&self, load: &Load, requests: u64) -> Result<Input, Error> {
@@ -381,6 +395,16 @@ pub(super) struct Phase {
     pub pattern: Pattern,
     /// The bytes that the phase writes, as a multiple of the used capacity.
     pub drive_writes: f64,
+}
+
+impl Phase {
+    /// Checks whether `drive` can be written in this way.
+    ///
+    /// # Errors
+    /// See [`written`].
+    pub fn check(&self, drive: &Scaled) -> Result<(), Error> {
+        written(self, drive.used(BLOCK), 1, 1, drive.superblock_share).map(drop)
+    }
 }
 
 /// Totals at one moment, counted from the start of the first phase.
@@ -533,14 +557,11 @@ fn written(
     share: f64,
 ) -> Result<Requests, Error> {
     let request = move |page: u64| Request {
-        arrival: 0,
         sector: page * (BLOCK / SECTOR),
         sectors: (BLOCK / SECTOR) as u32,
-        volume: 0,
         line: 0,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let mut random = Random::new(seed);
     let all: Requests = match phase.pattern {

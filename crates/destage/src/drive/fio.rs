@@ -16,6 +16,15 @@ const COLUMNS: [&str; 8] = [
     "p99_us",
 ];
 
+/// Engines that wait for each request before they send the next one, whatever the depth of the job. fio uses the first
+/// of them if a job names no engine.
+const WAITING: [&str; 9] = [
+    "psync", "sync", "pvsync", "pvsync2", "vsync", "mmap", "splice", "sg", "pmemblk",
+];
+/// Options of jobs whose requests differ in length, or that do not always have as many requests outstanding as they may.
+/// An option whose name begins with one of these names is another of them.
+const UNEVEN: [&str; 5] = ["bsrange", "blocksize_range", "bssplit", "rate", "thinktime"];
+
 /// The columns, and a row for each job in `text`; `drive` is the name of the measured drive.
 ///
 /// # Errors
@@ -53,7 +62,23 @@ fn option<'a>(global: &'a Value, job: &'a Value, name: &str) -> Option<&'a str> 
 /// The fields of `job`. An option that the job does not set is taken from the `global` options, then from fio's
 /// default.
 fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> {
+    if let Some(error) = job["error"].as_i64().filter(|error| *error != 0) {
+        return Err(format!(
+            "error: {error}: expected a job that ended without an error"
+        ));
+    }
+    let tables = [&job["job options"], global];
+    let mut options = tables.into_iter().filter_map(Value::as_object).flatten();
+    let is_uneven = |name: &str| UNEVEN.iter().any(|known| name.starts_with(known));
+    if let Some((name, value)) = options.find(|(name, _)| is_uneven(name)) {
+        return Err(format!(
+            "{name}: {value}: expected a job whose requests have one length, and of which iodepth are always outstanding"
+        ));
+    }
     let option = |name: &str| option(global, job, name);
+    let engine = option("ioengine").unwrap_or(WAITING[0]);
+    // The name of an engine may be followed by a colon and options.
+    let waits = WAITING.contains(&engine.split(':').next().unwrap_or_default());
     let kind = option("rw")
         .or_else(|| option("readwrite"))
         .unwrap_or("read");
@@ -82,7 +107,10 @@ fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> 
         drive.to_owned(),
         op.to_owned(),
         text("bs", "4k"),
-        text("iodepth", "1"),
+        match waits {
+            true => "1".to_owned(),
+            false => text("iodepth", "1"),
+        },
         text("numjobs", "1"),
         iops.to_string(),
         percentile("50.000000")?.to_string(),
@@ -94,18 +122,55 @@ fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> 
 mod tests {
     use super::*;
 
-    fn job(clones: usize) -> String {
-        let result = r#"{"jobname": "j", "groupid": 0, "job options": {"rw": "randwrite", "numjobs": "4"},
-            "write": {"iops": 10000, "clat_ns": {"percentile": {"50.000000": 1000, "99.000000": 2000}}}}"#;
+    /// A result with `clones` equal jobs, which have the `fields` of the result and the `options` of the job.
+    fn job(clones: usize, fields: &str, options: &str) -> String {
+        let result = format!(
+            r#"{{"jobname": "j", "groupid": 0, {fields} "job options": {{"rw": "randwrite", {options}}},
+            "write": {{"iops": 10000, "clat_ns": {{"percentile": {{"50.000000": 1000, "99.000000": 2000}}}}}}}}"#
+        );
         format!("{{\"jobs\": [{}]}}", vec![result; clones].join(","))
     }
 
     /// Without `group_reporting`, fio writes a result for each clone, each with a part of the rate of the job.
     #[test]
     fn a_result_for_each_clone_is_refused() {
-        let (_, rows) = rows(&job(1), "d").unwrap();
+        let clones = r#""numjobs": "4""#;
+        let (_, rows) = rows(&job(1, "", clones), "d").unwrap();
         assert_eq!(rows.len(), 1);
-        let error = super::rows(&job(4), "d").unwrap_err();
+        let error = super::rows(&job(4, "", clones), "d").unwrap_err();
         assert!(error.contains("group_reporting"), "{error}");
+    }
+
+    #[test]
+    fn a_job_that_is_no_full_queue_is_refused() {
+        for (fields, options, expected) in [
+            (r#""error": 5,"#, r#""bs": "4k""#, "job 1 (j): error: 5"),
+            (
+                "",
+                r#""bsrange": "4k-64k""#,
+                "job 1 (j): bsrange: \"4k-64k\"",
+            ),
+            ("", r#""rate_iops": "1000""#, "rate_iops"),
+            ("", r#""thinktime": "10""#, "thinktime"),
+        ] {
+            let error = rows(&job(1, fields, options), "d").unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(rows(&job(1, r#""error": 0,"#, r#""bs": "4k""#), "d").is_ok());
+    }
+
+    /// An engine that waits for each request has one request outstanding. fio's default is such an engine.
+    #[test]
+    fn a_waiting_engine_has_one_request_outstanding() {
+        for (engine, depth) in [
+            (r#", "ioengine": "io_uring""#, "32"),
+            (r#", "ioengine": "psync""#, "1"),
+            ("", "1"),
+        ] {
+            let options = format!(r#""iodepth": "32"{engine}"#);
+            let (columns, rows) = rows(&job(1, "", &options), "d").unwrap();
+            let place = columns.iter().position(|name| name == "iodepth").unwrap();
+            assert_eq!(rows[0].fields[place], depth, "{engine}");
+        }
     }
 }

@@ -16,13 +16,14 @@ use std::time::Instant;
 use destage_sim::settings::Settings;
 use serde_json::{Map, Value, json};
 
-use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
+use super::check::{Check, CheckPlan, Compared, Ready, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
     BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, Knobs, LOADED,
     LOADED_PAGES, PROGRAM, PULSE, READ, SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
+use super::loads;
 use super::measured::{Measurements, Shape};
 use super::scaled::Scale;
 use super::split::{Use, of_rows};
@@ -95,11 +96,11 @@ pub struct Fit {
     pub trials: u64,
 }
 
-/// Fits a profile to `files`, which have to be measurements of one drive.
+/// Fits a profile to `files`, which have to be measurements of one drive, each of another experiment.
 ///
 /// # Errors
-/// If a row or a setting is wrong, if there are no files, files of several drives or no rows to fit to, or if
-/// `effort.progress` asked to stop.
+/// If a row or a setting is wrong, if there are no files, files of several drives, several files of one experiment or
+/// no rows to fit to, or if `effort.progress` asked to stop.
 pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Result<Fit, Error> {
     let started = Instant::now();
     let Some(first) = files.first() else {
@@ -118,6 +119,17 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
                 other.drive()
             ),
         ));
+    }
+    for (place, file) in files.iter().enumerate() {
+        let mut earlier = files[..place].iter();
+        if let Some(other) = earlier.find(|other| other.shape == file.shape) {
+            return Err(Error::Input(format!(
+                "{}: is of the experiment {}, as is {}; expected one file for each experiment",
+                file.file,
+                file.shape.words(),
+                other.file
+            )));
+        }
     }
     let mut row_uses = Vec::new();
     for file in &files {
@@ -146,8 +158,18 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
             used = Some(used.unwrap_or(0.0).max(gib));
         }
     }
+    let knobs = Knobs::new(&plan.start, &shapes, used, &traits(&fitted)?);
+    // A wrong cell of any row is found before the search, even if the row only judges the profile.
+    let first = CheckPlan {
+        settings: knobs.settings(&knobs.begin()?),
+        scale: plan.scale,
+        requests: plan.requests,
+    };
+    for file in &files {
+        Ready::new(file, &first)?;
+    }
     let mut search = Search {
-        knobs: Knobs::new(&plan.start, &shapes, used, &traits(&fitted)?),
+        knobs,
         files: fitted,
         plan,
         effort,
@@ -248,8 +270,9 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
         RATE => (0.01, 0.0),
         "waf" => (0.01, 0.0),
         "host_mib_per_s" => (0.02, 0.0),
-        "randread iops" | "randwrite iops" => (0.05, 0.0),
-        "randread p50" | "randwrite p50" | "randread p99" | "randwrite p99" => (0.08, 0.0),
+        "randread iops" | "randwrite iops" | "seq read iops" | "seq write iops" => (0.05, 0.0),
+        "randread p50" | "randwrite p50" | "randread p99" | "randwrite p99" | "seq read p50"
+        | "seq write p50" | "seq read p99" | "seq write p99" => (0.08, 0.0),
         "rbps" | "rseqiops" | "rrandiops" | "wbps" | "wseqiops" => (0.05, 0.0),
         _ => return None,
     })
@@ -307,6 +330,9 @@ const CLEARLY_BETTER: f64 = 0.9;
 const COARSE: u64 = 3;
 /// The step factor with which the sensitivity of the errors is measured.
 const PROBE: f64 = 1.08;
+/// The same for the number of dies. With another factor the dies could not be divided among the channels of the profile,
+/// and their number would change as well.
+const PROBE_DIES: f64 = 2.0;
 
 /// Rounds `number` to six significant digits, which is more than the precision of a measurement.
 fn rounded(number: f64) -> f64 {
@@ -372,13 +398,13 @@ impl Search<'_> {
             }
             let checked = match check_from(&self.states, file.clone(), &plan, self.effort) {
                 Ok(checked) => checked,
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // No drive can have these parameters: it would be too small for the used capacity, or would have
                 // fewer blocks than the layer needs.
-                Err(_) => {
+                Err(Error::Config(_) | Error::DeviceFull(_)) => {
                     found = None;
                     break;
                 }
+                Err(error) => return Err(error),
             };
             let saturated = |compared: &&Compared| compared.counts || compared.what == RATE;
             for compared in checked.rows.iter().filter(saturated) {
@@ -437,7 +463,13 @@ impl Search<'_> {
             self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
         } else {
-            self.rates(&mut numbers)?;
+            let estimate = self.rates(&numbers)?;
+            let mut loss_of = |numbers: &[f64]| {
+                Ok::<_, Error>(loss(self.errors(numbers, false, coarse)?.as_ref()))
+            };
+            if loss_of(&estimate)? < loss_of(&numbers)? {
+                numbers = estimate;
+            }
             self.cores(&mut numbers, &others, coarse)?;
             self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
@@ -472,7 +504,7 @@ impl Search<'_> {
                     lines.clear();
                 }
                 lines.insert(row.line);
-                if file.text(row, "op") == op && file.text(row, "percentile") == percentile {
+                if file.text(row, "op") == op && loads::percentile(file, row)? == percentile {
                     figure = Some(file.number(row, "us_median_of_3")?);
                 }
             }
@@ -528,10 +560,10 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Makes the coarse steps. The search tries several starting points for the suspension times, because small steps
-    /// cannot lead from one to another. For each starting point, the times that follow directly from measured values
-    /// are computed. The search continues from the best starting points. The slowest reads at the lightest load give
-    /// the first estimate of the program tail.
+    /// Makes the coarse steps. Beside the times of the profile, the search tries several starting points for the
+    /// suspension times, because small steps cannot lead from one to another. For each starting point, the times that
+    /// follow directly from measured values are computed. The search continues from the best starting points. The
+    /// slowest reads at the lightest load give the first estimate of the program tail.
     fn begin(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         self.read_off(numbers, requests)?;
         let searched = self.searched();
@@ -543,14 +575,16 @@ impl Search<'_> {
         let (_, most) = self.lightest("read", "99.9")?;
         let (_, many) = self.lightest("read", "99")?;
         let (_, median) = self.lightest("read", "50")?;
+        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut starts = vec![(best, numbers.clone())];
+        let mut estimate = numbers.clone();
         if let (Some(most), Some(median)) = (most.or(many), median) {
             let (low, high) = self.knobs.all()[tail].bounds;
-            numbers[tail] = rounded(most - median).clamp(low, high);
+            estimate[tail] = rounded(most - median).clamp(low, high);
         }
-        let mut starts = Vec::new();
         for longer in TAILS {
             for (own, of_pulse) in SUSPENSIONS {
-                let mut trial = numbers.clone();
+                let mut trial = estimate.clone();
                 (trial[fixed], trial[pulse]) = (own, of_pulse);
                 let (low, high) = self.knobs.all()[tail].bounds;
                 trial[tail] = rounded(trial[tail] * longer).clamp(low, high);
@@ -560,7 +594,6 @@ impl Search<'_> {
             }
         }
         starts.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-        let mut best = f64::INFINITY;
         for (_, mut trial) in starts.into_iter().take(STARTS) {
             self.descend(&mut trial, &searched, false, requests, &COARSE_STEPS)?;
             let found = loss(self.errors(&trial, false, requests)?.as_ref());
@@ -596,14 +629,12 @@ impl Search<'_> {
 
     /// Computes the first values of the parameters that saturated rates determine. Each rate is assumed to be limited by
     /// one resource: bandwidth by the bus or by programs, requests of 4 KiB by a firmware core, and random reads also by
-    /// page reads.
-    fn rates(&self, numbers: &mut [f64]) -> Result<(), Error> {
-        let files = &self.files;
-        let Some(file) = files.iter().find(|file| file.shape == Shape::Rates) else {
-            return Ok(());
-        };
-        let Some(row) = file.rows.first() else {
-            return Ok(());
+    /// page reads. Returns `numbers` with these values.
+    fn rates(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut found = numbers.to_vec();
+        let file = self.files.iter().find(|file| file.shape == Shape::Rates);
+        let Some((file, row)) = file.and_then(|file| Some((file, file.rows.first()?))) else {
+            return Ok(found);
         };
         let rate = |column: &str| file.positive(row, column);
         let config = self.knobs.settings(numbers).resolve()?;
@@ -624,17 +655,17 @@ impl Search<'_> {
         ] {
             if let Some(place) = self.knobs.find(key) {
                 let (low, high) = self.knobs.all()[place].bounds;
-                numbers[place] = rounded(number).clamp(low, high);
+                found[place] = rounded(number).clamp(low, high);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Makes the coarse steps for drives without measured latencies over load. If the files have a queue depth
-    /// experiment, the search tries several numbers of firmware cores. All cores together handle requests at the highest
-    /// measured rate, so with more cores each request takes longer. Steps of one of the two parameters alone would
-    /// change the rate. It also tries as many cores as there can be requests; then the firmware time is a delay, and the
-    /// bus limits the rate.
+    /// experiment, the search tries several numbers of firmware cores beside that of the profile. All cores together
+    /// handle requests at the highest measured rate, so with more cores each request takes longer. Steps of one of the
+    /// two parameters alone would change the rate. It also tries as many cores as there can be requests; then the
+    /// firmware time is a delay, and the bus limits the rate.
     fn cores(
         &mut self,
         numbers: &mut Vec<f64>,
@@ -653,18 +684,20 @@ impl Search<'_> {
             return self.descend(numbers, places, false, requests, &COARSE_STEPS);
         };
         let gap = 1e9 / most;
-        let mut starts: Vec<_> = FIRMWARE_CORES
-            .map(|count| (count, count * gap, numbers[bus]))
-            .into();
-        starts.push((MOST_CORES, gap, gap / SECTORS));
-        let mut best = f64::INFINITY;
-        for (count, time, of_sector) in starts {
+        let with = |count: f64, time: f64, of_sector: f64| {
             let mut trial = numbers.clone();
             trial[cores] = count;
             for (place, number) in [(firmware, time), (of_read, time), (bus, of_sector)] {
                 let (low, high) = self.knobs.all()[place].bounds;
                 trial[place] = rounded(number).clamp(low, high);
             }
+            trial
+        };
+        let mut starts = vec![numbers.clone()];
+        starts.extend(FIRMWARE_CORES.map(|count| with(count, count * gap, numbers[bus])));
+        starts.push(with(MOST_CORES, gap, gap / SECTORS));
+        let mut best = f64::INFINITY;
+        for mut trial in starts {
             self.descend(&mut trial, places, false, requests, &COARSE_STEPS)?;
             let found = loss(self.errors(&trial, false, requests)?.as_ref());
             if found < best {
@@ -771,21 +804,31 @@ impl Search<'_> {
         let requests = self.plan.requests;
         let count = numbers.len();
         let names: Vec<String> = (0..count).map(|place| self.name(place)).collect();
-        let both = |search: &mut Self, numbers: &[f64]| -> Result<Errors, Error> {
-            let mut all = Vec::new();
+        // The errors of all experiments; `None` if no drive can have these parameters.
+        let both = |search: &mut Self, numbers: &[f64]| -> Result<Option<Errors>, Error> {
+            let mut all = Some(Vec::new());
             for fills in [false, true] {
-                all.extend(search.errors(numbers, fills, requests)?.unwrap_or_default());
+                let some = search.errors(numbers, fills, requests)?;
+                all = all.zip(some).map(|(all, some)| [all, some].concat());
             }
             Ok(all)
         };
-        let here = both(self, numbers)?;
+        let here = both(self, numbers)?.unwrap_or_default();
         let mut slopes = Vec::new();
         for place in 0..count {
             let mut ends = Vec::new();
-            for factor in [PROBE, 1.0 / PROBE] {
+            let probe = match self.knobs.all()[place].key {
+                DIES => PROBE_DIES,
+                _ => PROBE,
+            };
+            for factor in [probe, 1.0 / probe] {
                 let mut trial = numbers.to_vec();
                 trial[place] = self.stepped(place, numbers[place], factor);
-                ends.push(((trial[place] / numbers[place]).ln(), both(self, &trial)?));
+                // If no drive can have the value of a probe, the slope is that between the fit and the other probe.
+                ends.push(match both(self, &trial)? {
+                    Some(errors) => ((trial[place] / numbers[place]).ln(), errors),
+                    None => (0.0, here.clone()),
+                });
             }
             let (up, down) = (&ends[0], &ends[1]);
             let slope = here.iter().enumerate().map(|(row, off)| {
@@ -856,12 +899,7 @@ fn profile(settings: &Settings, drive: &str, source: &str) -> String {
         let (Some((section, name)), Some(text)) = (key.split_once('.'), settings.text(key)) else {
             continue;
         };
-        let is_bare =
-            text == "true" || text == "false" || text.parse::<f64>().is_ok_and(f64::is_finite);
-        let value = match is_bare {
-            true => text,
-            false => quoted(&text),
-        };
+        let value = toml_of(&text);
         sections.entry(section).or_default().push((name, value));
     }
     let mut text = format!(
@@ -876,6 +914,22 @@ fn profile(settings: &Settings, drive: &str, source: &str) -> String {
         }
     }
     text
+}
+
+/// The setting `text` as a value of TOML, whose numbers have fewer forms than those of settings.
+fn toml_of(text: &str) -> String {
+    let read = format!("x = {text}").parse::<toml::Table>();
+    let is_bare = read.is_ok_and(|table| match table.get("x") {
+        Some(toml::Value::Integer(_) | toml::Value::Boolean(_)) => true,
+        Some(toml::Value::Float(number)) => number.is_finite(),
+        _ => false,
+    });
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    match (is_bare, number) {
+        (true, _) => text.to_owned(),
+        (false, Some(number)) => toml::Value::Float(number).to_string(),
+        (false, None) => quoted(text),
+    }
 }
 
 fn quoted(text: &str) -> String {
@@ -919,5 +973,36 @@ impl Fit {
             "summary": self.summary().iter().map(Summary::value).collect::<Vec<_>>(),
             "left_out": left_out,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Settings accept more forms of a number than TOML does. A written profile has the same values.
+    #[test]
+    fn a_profile_is_read_as_it_was_set() {
+        for (text, expected) in [
+            (".3e4", "3000.0"),
+            ("096", "96.0"),
+            ("3000", "3000"),
+            ("0.5", "0.5"),
+            ("true", "true"),
+            ("64MiB", "\"64MiB\""),
+            ("40/48/50", "\"40/48/50\""),
+            ("auto", "\"auto\""),
+        ] {
+            assert_eq!(toml_of(text), expected, "{text}");
+        }
+        let mut start = Settings::new();
+        start.set_pair("flash.pages_per_block=096").unwrap();
+        start.set_pair("flash.erase_us=.3e4").unwrap();
+        let mut read = Settings::new();
+        let origin = destage_sim::settings::Origin::Given("a test".to_owned());
+        read.load_toml(&profile(&start, "D", "here"), &origin)
+            .unwrap();
+        let parameters = |settings: &Settings| settings.resolve().unwrap().parameters();
+        assert_eq!(parameters(&read), parameters(&start));
     }
 }

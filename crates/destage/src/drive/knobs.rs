@@ -123,23 +123,31 @@ const KNOBS: [Knob; 19] = [
 
 /// The buffer size, in bytes, at which the search begins if the measurements depend on the size.
 const START_BUFFER: u32 = 8_000_000;
-/// The number of firmware cores at which the firmware time is a constant delay without queueing.
-const DELAY_CORES: &str = "256";
 /// The search begins with at least this many times the used blocks, even if the profile has fewer.
 const SPARE: f64 = 1.1;
 /// The length of the windows in which pages are counted for the load of the drive, in seconds.
 const WINDOW_S: f64 = 0.001;
 
 /// Parameters that no measurement determines, and values with which the model reproduces response times under writes.
-/// With these values no page waits for a channel, and the buffer passes each page to the layer at once. The values
-/// replace those of the profile from which a fit begins, but not settings of the user.
-const UNTOLD: [(&str, &str); 5] = [
+/// With these values no request waits for a firmware core and no page for a channel, and the buffer passes each page to
+/// the layer at once. The values replace those of the profile from which a fit begins, but not settings of the user.
+const UNTOLD: [(&str, &str); 6] = [
+    (CORES, "256"),
     ("flash.channels", "auto"),
     ("flash.transfer_ns_per_byte", "0"),
     ("buffer.kind", "mqsim"),
     ("buffer.mqsim_filter_us", "0"),
     ("buffer.bg_destage", "false"),
 ];
+
+/// When reads interrupt programs. These values replace those of the profile like [`UNTOLD`].
+const SUSPENDED: [(&str, &str); 2] = [(SUSPEND_KIND, "moves_end"), ("flash.suspend_limit", "1000")];
+const SUSPEND_KIND: &str = "flash.suspend";
+/// The fraction of the flash that is not offered to the host, in percent.
+const RESERVE: &str = "ftl.reserve_percent";
+/// The pace of garbage collection, and its value for a drive that stalls.
+const PACE: &str = "ftl.gc_pace";
+const BURSTS: &str = "burst";
 
 /// The fitted parameters of a profile.
 #[derive(Clone)]
@@ -153,44 +161,51 @@ pub(super) struct Knobs {
 impl Knobs {
     /// The parameters of the profile `start` that measurements of `shapes` determine. `used_gib` is the largest
     /// capacity that a fill uses, in GiB. `traits` decide which mechanisms are modelled; if the drive stalls, garbage
-    /// collection runs in bursts.
+    /// collection runs in bursts. Parameters that the user has set keep their values and are not fitted.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, traits: &Traits) -> Self {
-        let all = KNOBS.into_iter();
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
+        // This reads the profile as it was given, because the values that are offered below count as set by the user.
+        let is_free = |knob: &Knob| !start.is_set_by_user(knob.key);
         let mut start = start.clone();
+        let offer = |start: &mut Settings, key: &str, text: &str| start.offer(key, text, origin());
+        // The value of a fitted parameter at which the search begins.
+        let begin = |start: &mut Settings, key: &str, number: f64| {
+            let knob = KNOBS.iter().find(|knob| knob.key == key);
+            let (low, high) = knob.map_or((number, number), |knob| knob.bounds);
+            offer(start, key, &number.clamp(low, high).to_string());
+        };
         if shapes.contains(&Shape::Latency) {
             for (key, text) in UNTOLD {
-                start.offer(key, text, origin());
+                offer(&mut start, key, text);
             }
-            set(&mut start, CORES, DELAY_CORES);
         }
         if shapes.contains(&Shape::Latency) || shapes.contains(&Shape::Depth) {
-            set(&mut start, "flash.suspend", "moves_end");
-            set(&mut start, "flash.suspend_limit", "1000");
+            for (key, text) in SUSPENDED {
+                offer(&mut start, key, text);
+            }
         }
         if traits.stalls {
-            set(&mut start, "ftl.gc_pace", "burst");
+            offer(&mut start, PACE, BURSTS);
             // The search for the buffer size begins at this value. With a larger buffer, the simulated stalls would
             // not depend on the buffer size.
-            set(&mut start, BUFFER, &START_BUFFER.to_string());
+            begin(&mut start, BUFFER, START_BUFFER.into());
         }
         if let Some((percent, writes_per_s)) = traits.slower {
-            set(&mut start, LOADED, &percent.round().to_string());
-            let pages = (writes_per_s * WINDOW_S).ceil().max(1.0);
-            set(&mut start, LOADED_PAGES, &pages.to_string());
-            set(
-                &mut start,
-                "device.load_window_us",
-                &(WINDOW_S * 1e6).to_string(),
-            );
+            begin(&mut start, LOADED, percent.round());
+            begin(&mut start, LOADED_PAGES, (writes_per_s * WINDOW_S).ceil());
+            let window_us = (WINDOW_S * 1e6).to_string();
+            offer(&mut start, "device.load_window_us", &window_us);
         }
         if let Some(wait) = traits.wait {
-            set(&mut start, DRAM, &(1000.0 * wait).round().to_string());
+            begin(&mut start, DRAM, (1000.0 * wait).round());
         }
+        let has = |key: &str, text: &str| start.text(key).as_deref() == Some(text);
         let is_of_drive = |knob: &Knob| match knob.key {
-            BURST | BUFFER => traits.stalls,
+            BURST => traits.stalls && has(PACE, BURSTS),
+            BUFFER => traits.stalls,
             LOADED | LOADED_PAGES => traits.slower.is_some(),
             DRAM => traits.wait.is_some(),
+            key if key.starts_with(SUSPENSION) => !has(SUSPEND_KIND, "never"),
             _ => true,
         };
         let is_delay = shapes.contains(&Shape::Latency);
@@ -198,8 +213,10 @@ impl Knobs {
         Self {
             // Only one parameter is fitted for each property of the drive, even if several parameters could describe
             // the property.
-            all: all
+            all: KNOBS
+                .into_iter()
                 .filter(told)
+                .filter(is_free)
                 .filter(|knob| !(is_delay && knob.key == CORES))
                 .filter(|knob| !(has_types && knob.key == READ))
                 .filter(|knob| !(is_delay && knob.key == FIRMWARE_READ))
@@ -246,9 +263,14 @@ impl Knobs {
         };
         let mut numbers: Vec<f64> = self.all.iter().map(begin).collect();
         if let (Some(used), Some(blocks)) = (self.used_blocks(&self.start), self.find(BLOCKS)) {
-            // The measurements may use more than the profile offers.
+            // The measurements may use more than the profile offers. A reserve that the user has set is kept, so the
+            // used blocks are in addition to it.
+            let reserve = self.start.text(RESERVE);
+            let reserve = reserve.filter(|_| self.start.is_set_by_user(RESERVE));
+            let percent = reserve.and_then(|text| text.parse::<f64>().ok());
+            let least = SPARE * used / (1.0 - percent.unwrap_or(0.0) / 100.0);
             let (_, most) = self.all[blocks].bounds;
-            numbers[blocks] = numbers[blocks].max((SPARE * used).ceil()).min(most);
+            numbers[blocks] = numbers[blocks].max(least.ceil()).min(most);
         }
         Ok(numbers)
     }
@@ -286,18 +308,15 @@ impl Knobs {
             let dies = numbers[dies] as u32;
             if let Some(channels) = own.filter(|own| !dies.is_multiple_of(*own)) {
                 let fits = (1..=channels).rev().find(|few| dies.is_multiple_of(*few));
-                set(
-                    &mut settings,
-                    "flash.channels",
-                    &fits.unwrap_or(1).to_string(),
-                );
+                let text = fits.unwrap_or(1).to_string();
+                settings.offer("flash.channels", &text, origin());
             }
         }
         if let (Some(offered), Ok(config)) = (self.used_blocks(&settings), settings.resolve()) {
             let blocks = f64::from(config.geometry().blocks_per_plane);
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;
-            set(&mut settings, "ftl.reserve_percent", &percent.to_string());
+            settings.offer(RESERVE, &percent.to_string(), origin());
         }
         settings
     }
@@ -309,4 +328,70 @@ fn origin() -> Origin {
 
 fn set(settings: &mut Settings, key: &str, text: &str) {
     settings.set(key, text, origin());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_the_user_are_kept_and_starts_are_within_bounds() {
+        let mut start = Settings::new();
+        start.load_profile("datacenter-tlc").unwrap();
+        for pair in [
+            "flash.suspend=never",
+            "device.firmware_cores=4",
+            "ftl.gc_pace=even",
+        ] {
+            start.set_pair(pair).unwrap();
+        }
+        let traits = Traits {
+            stalls: true,
+            slower: Some((200_000.0, 1e12)),
+            wait: None,
+        };
+        let knobs = Knobs::new(&start, &[Shape::Latency], None, &traits);
+        for (key, text) in [
+            (SUSPEND_KIND, "never"),
+            (CORES, "4"),
+            (PACE, "even"),
+            (LOADED, "1000"),
+            (LOADED_PAGES, "1000000"),
+            ("flash.suspend_limit", "1000"),
+        ] {
+            assert_eq!(knobs.start.text(key).as_deref(), Some(text), "{key}");
+        }
+        // Parameters without an effect are not fitted.
+        for key in [SUSPEND, PULSE, TAIL, BURST] {
+            assert!(knobs.find(key).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_the_user_set_is_not_fitted() {
+        let traits = Traits {
+            stalls: true,
+            slower: None,
+            wait: None,
+        };
+        for (shape, pair) in [
+            (Shape::Depth, "device.firmware_cores=4"),
+            (Shape::Depth, "flash.read_times_us=40/50/60"),
+            (Shape::Rates, "flash.read_us=45"),
+            (Shape::Latency, "buffer.capacity_bytes=4194304"),
+            (Shape::Fill, "ftl.reserve_percent=9"),
+        ] {
+            let mut start = Settings::new();
+            start.load_profile("datacenter-tlc").unwrap();
+            start.set_pair(pair).unwrap();
+            let used_gib = (shape == Shape::Fill).then_some(1.0);
+            let knobs = Knobs::new(&start, &[shape], used_gib, &traits);
+            let (key, text) = pair.split_once('=').unwrap();
+            assert!(knobs.find(key).is_none(), "{pair}");
+            assert!(!knobs.all().is_empty(), "{pair}");
+            let numbers = knobs.begin().unwrap();
+            let settings = knobs.settings(&numbers);
+            assert_eq!(settings.text(key).as_deref(), Some(text), "{pair}");
+        }
+    }
 }

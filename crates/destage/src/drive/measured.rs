@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use destage_sim::error::SimError;
+
 use super::fio;
 use crate::error::Error;
 
@@ -90,10 +92,10 @@ impl Shape {
     }
 }
 
-/// A line of a file of measurements.
+/// A line of a file of measurements, or a job in a result of fio.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The number of the line in the file, from 1.
+    /// The number of the line or of the job in the file, from 1.
     pub line: u64,
     /// The text of each of [`Measurements::columns`] in this line.
     pub fields: Vec<String>,
@@ -137,7 +139,7 @@ impl Measurements {
     pub fn parse(text: &[u8], file: &str, drive: Option<&str>) -> Result<Self, Error> {
         let wrong = |what: String| Error::Input(format!("{file}: {what}"));
         let path = Path::new(file);
-        if path.extension().is_some_and(|ending| ending == "json") {
+        if is_of_fio(path) {
             let text = std::str::from_utf8(text);
             let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -232,21 +234,45 @@ impl Measurements {
         place.map_or("", |place| &row.fields[place])
     }
 
+    /// The file and the position of `row` in it: `rates.csv, line 2`, or `disk.json, job 2`.
+    pub(super) fn place(&self, row: &Row) -> String {
+        let unit = match is_of_fio(Path::new(&self.file)) {
+            true => "job",
+            false => "line",
+        };
+        format!("{}, {unit} {}", self.file, row.line)
+    }
+
+    /// The error that the cell of `row` in `column` is not what was `expected`.
+    pub(super) fn wrong(&self, row: &Row, column: &str, expected: &str) -> Error {
+        Error::Input(format!(
+            "{}: {column}: {:?}: expected {expected}",
+            self.place(row),
+            self.text(row, column)
+        ))
+    }
+
+    /// The error `cause` of a simulated drive, as an error about the cell of `row` in `column`, which is the reason.
+    pub(super) fn because(&self, row: &Row, column: &str, cause: Error) -> Error {
+        match cause {
+            Error::Interrupted | Error::Internal(_) => cause,
+            cause => Error::Config(SimError::Config(format!(
+                "{}: {column}: {:?}: {cause}",
+                self.place(row),
+                self.text(row, column)
+            ))),
+        }
+    }
+
     /// The number of `row` in `column`, which has to be finite and not negative.
     ///
     /// # Errors
     /// If the cell holds no such number. The error has the file, the line, the column and the text.
     pub fn number(&self, row: &Row, column: &str) -> Result<f64, Error> {
-        let text = self.text(row, column);
-        let number = text.parse::<f64>().ok();
+        let number = self.text(row, column).parse::<f64>().ok();
         number
             .filter(|number| number.is_finite() && *number >= 0.0)
-            .ok_or_else(|| {
-                Error::Input(format!(
-                    "{}, line {}: {column}: {text:?}: expected a number that is not negative",
-                    self.file, row.line
-                ))
-            })
+            .ok_or_else(|| self.wrong(row, column, "a number that is not negative"))
     }
 
     /// The number of `row` in `column`, which has to be above 0.
@@ -255,16 +281,28 @@ impl Measurements {
     /// If the cell holds no such number. The error has the file, the line, the column and the text.
     pub fn positive(&self, row: &Row, column: &str) -> Result<f64, Error> {
         let number = self.number(row, column)?;
-        if number > 0.0 {
-            return Ok(number);
+        match number > 0.0 {
+            true => Ok(number),
+            false => Err(self.wrong(row, column, "a number above 0")),
         }
-        Err(Error::Input(format!(
-            "{}, line {}: {column}: {:?}: expected a number above 0",
-            self.file,
-            row.line,
-            self.text(row, column)
-        )))
     }
+
+    /// The whole number of `row` in `column`, which has to be from 1 to `most`.
+    ///
+    /// # Errors
+    /// If the cell holds no such number. The error has the file, the line, the column and the text.
+    pub fn whole(&self, row: &Row, column: &str, most: u64) -> Result<u64, Error> {
+        let number = self.text(row, column).parse::<f64>().ok();
+        number
+            .filter(|number| number.fract() == 0.0 && (1.0..=most as f64).contains(number))
+            .map(|number| number as u64)
+            .ok_or_else(|| self.wrong(row, column, &format!("a whole number from 1 to {most}")))
+    }
+}
+
+/// Whether the file at `path` is a result of fio.
+fn is_of_fio(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "json")
 }
 
 /// The shape whose columns all occur among `columns`.

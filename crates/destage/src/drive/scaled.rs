@@ -4,11 +4,12 @@
 //! has only [`Scale::units`] program units. Each plane has fewer blocks than in the full drive, but at least
 //! [`Scale::superblocks`]. The ratio of the flash to the used capacity equals that of the full drive; blocks that are
 //! open or kept free by garbage collection do not count as flash here. Blocks with fewer pages are erased more often,
-//! so an erase is shortened by the same factor. The write buffer has at most 0.5 % of the capacity that the host
-//! uses, or two program units of each die if these are larger.
+//! so an erase is shortened by the same factor. The write buffer is that of the full drive, but not larger than 0.5 % of
+//! the capacity that the host uses, or than two program units of each die if these are more.
 
 use destage_base::parameter::Value;
 use destage_nand::Geometry;
+use destage_sim::error::SimError;
 use destage_sim::settings::{Config, Origin, Settings};
 
 use crate::error::Error;
@@ -142,33 +143,26 @@ impl Kept {
     }
 }
 
-impl Scaled {
-    /// The drive of `settings`, scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` means
-    /// all bytes that the drive offers.
+/// A drive of full size.
+pub struct FullSize<'s> {
+    settings: &'s Settings,
+    config: Config,
+    /// The number of pages that the drive offers.
+    offered: u64,
+}
+
+impl<'s> FullSize<'s> {
+    /// The drive of `settings`.
     ///
     /// # Errors
-    /// If the settings contradict each other or give no size, or if the drive offers fewer than `used_bytes`.
-    pub fn new(settings: &Settings, scale: Scale, used_bytes: Option<f64>) -> Result<Self, Error> {
-        let (config, offered) = Self::own(settings)?;
-        let page_bytes = config.geometry().page_bytes;
-        let capacity_bytes = offered * page_bytes;
-        let used = match used_bytes {
-            None => offered as f64,
-            Some(bytes) if bytes <= capacity_bytes as f64 * 1.000_001 => bytes / page_bytes as f64,
-            Some(bytes) => {
-                return Err(Error::Input(format!(
-                    "the measurement used {:.1} GiB, but the profile offers {:.1} GiB; expected a profile of a drive of that size",
-                    bytes / GIB,
-                    capacity_bytes as f64 / GIB
-                )));
-            }
-        };
-        made_small(settings, &config, scale, used)
-    }
-
-    /// The full-size configuration of `settings`, and the number of pages that its device offers.
-    fn own(settings: &Settings) -> Result<(Config, u64), Error> {
+    /// If the settings contradict each other, or give no size or no clock.
+    pub fn new(settings: &'s Settings) -> Result<Self, Error> {
         let config = settings.resolve()?;
+        if !config.is_timed() {
+            return Err(Error::Input(
+                "sim.costing, ftl.kind: the profile counts operations or has no flash, so it has no rates and no response times; expected sim.costing = event, and a layer with flash".to_owned(),
+            ));
+        }
         let config = match config.capacity_bytes {
             Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
             None if config.is_open() => {
@@ -179,18 +173,39 @@ impl Scaled {
             None => config,
         };
         let offered = Prepared::new(&without_fill(&config), &Silent)?.pages();
-        Ok((config, offered))
+        Ok(Self {
+            settings,
+            config,
+            offered,
+        })
     }
 
-    /// Bytes that the full-size drive of `settings` offers.
+    /// Bytes that the drive offers.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.offered * self.config.geometry().page_bytes
+    }
+
+    /// The drive scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` means all bytes that the
+    /// drive offers.
     ///
     /// # Errors
-    /// If the settings contradict each other, or give no size.
-    pub fn offered_bytes(settings: &Settings) -> Result<u64, Error> {
-        let (config, pages) = Self::own(settings)?;
-        Ok(pages * config.geometry().page_bytes)
+    /// If the drive offers fewer than `used_bytes`, or if these are so few that nothing is left of them.
+    pub fn made_small(&self, scale: Scale, used_bytes: Option<f64>) -> Result<Scaled, Error> {
+        let used_bytes = used_bytes.unwrap_or(self.bytes() as f64);
+        if used_bytes > self.bytes() as f64 * 1.000_001 {
+            return Err(impossible(format!(
+                "the measurement used {:.1} GiB, but the profile offers {:.1} GiB; expected a profile of a drive of that size",
+                used_bytes / GIB,
+                self.bytes() as f64 / GIB
+            )));
+        }
+        let used = used_bytes / self.config.geometry().page_bytes as f64;
+        made_small(self.settings, &self.config, scale, used)
     }
+}
 
+impl Scaled {
     /// The used capacity, in units of `bytes` bytes.
     #[must_use]
     pub fn used(&self, bytes: u64) -> u64 {
@@ -206,6 +221,11 @@ fn without_fill(config: &Config) -> Config {
     let mut config = config.clone();
     config.set("sim.precondition", Value::Text("none".to_owned()));
     config
+}
+
+/// The error that a drive with these settings cannot be made. A fit tries other settings after this error.
+fn impossible(text: String) -> Error {
+    Error::Config(SimError::Config(text))
 }
 
 /// The scaled-down drive for `settings`. `used` is the number of pages of the full drive that the host uses.
@@ -249,6 +269,12 @@ fn made_small(
     let nearest = fitting.min_by(|one, other| one.2.total_cmp(&other.2));
     let (blocks, reserved, _) = nearest.unwrap_or((least, 1.0, 0.0));
     let shape = small(blocks);
+    if reserved >= blocks as f64 {
+        return Err(impossible(format!(
+            "the measurement used {:.6} GiB, which is less than a superblock of the scaled-down drive; expected more",
+            used * geometry.page_bytes as f64 / GIB
+        )));
+    }
     let mut made = settings.clone();
     let mut set = |key: &str, value: String| {
         let origin = Origin::Given("a drive made small".to_owned());

@@ -3,16 +3,19 @@
 //! The rule depends only on the experiment, so it is the same for every drive:
 //!
 //! * Latency over load: the fit uses three loads below saturation: the lowest load, the load nearest to half of the
-//!   highest write rate, and the load nearest to 90 % of the highest write rate. It also uses the first load that
-//!   reaches the highest write rate. All other loads below saturation judge the profile.
+//!   saturated write rate, and the load nearest to 90 % of the saturated write rate. It also uses the first load that
+//!   reaches the saturated write rate. All other loads below saturation judge the profile. If no load saturates the
+//!   drive, the highest write rate takes the place of the saturated one.
 //! * Write amplification: the fit uses the uniform overwrite with the largest used capacity, and the sequential fill
 //!   before this overwrite. All other rows judge the profile.
 //! * Queue depth: the fit uses depths 1, 8 and 32 with one job. All other depths with one job judge the profile, except
 //!   depth 2.
 //! * Saturated rates: the fit uses reads and sequential writes. Random writes judge the profile.
 
-use super::check::{Check, RANDOM_WRITES, SATURATED};
+use super::check::{Check, RANDOM_WRITES};
+use super::loads;
 use super::measured::{Measurements, Row, Shape};
+use super::readings::MOST_DEPTH;
 use crate::error::Error;
 
 /// How a fit uses a measured value.
@@ -80,31 +83,31 @@ pub(super) fn of_value(what: &str, row: Use) -> Use {
 }
 
 fn of_loads(measurements: &Measurements) -> Result<Vec<Use>, Error> {
-    let mut loads = Vec::new();
-    for row in &measurements.rows {
-        loads.push((
-            measurements.number(row, "offered_writes_per_s")?,
-            measurements.number(row, "writes_per_s")?,
-        ));
-    }
-    let most = loads.iter().map(|load| load.1).fold(0.0, f64::max);
-    let below: Vec<f64> = loads
+    let offers = loads::of_rows(measurements)?;
+    let saturation = loads::saturation(&offers);
+    let served = offers.iter().map(|offer| offer.served);
+    let most = saturation.unwrap_or(served.fold(0.0, f64::max));
+    let below: Vec<f64> = offers
         .iter()
-        .filter(|load| load.1 < SATURATED * most)
-        .map(|load| load.0)
+        .filter(|offer| loads::is_below(offer.served, saturation))
+        .map(|offer| offer.offered)
         .collect();
     let nearest = |to: f64| {
         let near = |one: &&f64, other: &&f64| (*one - to).abs().total_cmp(&(*other - to).abs());
         below.iter().min_by(near).copied()
     };
     let fitted = [nearest(0.0), nearest(most / 2.0), nearest(0.9 * most)];
-    let saturated = loads.iter().find(|load| load.1 >= most).map(|load| load.0);
-    let of = |load: &(f64, f64)| match load {
-        (offered, _) if fitted.contains(&Some(*offered)) || saturated == Some(*offered) => Use::Fit,
-        (_, writes) if *writes < SATURATED * most => Use::Judge,
-        _ => Use::Show,
+    let reached = |offer: &&loads::Offer| offer.is_saturated() && offer.served >= most;
+    let saturated = offers.iter().find(reached).map(|offer| offer.offered);
+    let of = |offer: &loads::Offer| {
+        let offered = Some(offer.offered);
+        match fitted.contains(&offered) || saturated == offered {
+            true => Use::Fit,
+            false if loads::is_below(offer.served, saturation) => Use::Judge,
+            false => Use::Show,
+        }
     };
-    Ok(loads.iter().map(of).collect())
+    Ok(offers.iter().map(of).collect())
 }
 
 fn of_fills(measurements: &Measurements) -> Result<Vec<Use>, Error> {
@@ -137,7 +140,10 @@ fn of_fills(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     });
     let phases: Vec<_> = [Some(first), before].into_iter().flatten().collect();
     let is_fitted = |row: &(String, String, f64, String)| {
-        let same = |of: &usize| rows[*of].0 == row.0 && rows[*of].1 == row.1;
+        let same = |of: &usize| {
+            let (run, started, used, _) = &rows[*of];
+            *run == row.0 && *started == row.1 && (row.2 - used).abs() <= SAME_USE * used
+        };
         phases.iter().any(same)
     };
     let uses = rows.iter().map(|row| match is_fitted(row) {
@@ -148,8 +154,8 @@ fn of_fills(measurements: &Measurements) -> Result<Vec<Use>, Error> {
 }
 
 fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
-    let depth = measurements.positive(row, "iodepth")? as u64;
-    let jobs = measurements.positive(row, "jobs")? as u64;
+    let depth = measurements.whole(row, "iodepth", MOST_DEPTH)?;
+    let jobs = measurements.whole(row, "jobs", MOST_DEPTH)?;
     Ok(match (jobs, depth) {
         (1, 1 | 8 | 32) => Use::Fit,
         // With two outstanding requests the host sleeps between requests, so the measured time includes the time to
@@ -188,7 +194,7 @@ mod tests {
     }
 
     /// Measured loads of two drives, in thousands of writes per second. The fit must use the lowest load, the loads
-    /// nearest to 50 % and to 90 % of the highest measured rate, and the load that reaches the highest rate.
+    /// nearest to 50 % and to 90 % of the saturated rate, and the first load that reaches it.
     #[test]
     fn of_loads_the_lowest_half_and_nine_tenths_are_fitted_on() {
         let columns = ["offered_writes_per_s", "writes_per_s"];
@@ -233,13 +239,14 @@ mod tests {
                 "a,3,600,sequential",
                 "a,4,600,uniform",
                 "a,4,600,uniform",
+                "a,4,500,uniform",
                 "b,5,600.1,uniform",
                 "b,6,800,sequential",
             ],
         );
         let uses = of_rows(&table).unwrap();
         let fit: Vec<_> = uses.iter().map(|of| *of == Use::Fit).collect();
-        assert_eq!(fit, [false, false, true, true, true, false, false]);
+        assert_eq!(fit, [false, false, true, true, true, false, false, false]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Properties of a measured drive that decide which mechanisms a fit models. The rules are the same for every drive,
 //! and use only the rows for fitting.
 
+use super::loads;
 use super::measured::{Measurements, Shape};
 use crate::error::Error;
 
@@ -43,7 +44,7 @@ const TIMES: [(&str, &str); 3] = [("read", "10"), ("write", "50"), ("write", "99
 /// The properties of the drive whose rows for fitting are `files`.
 ///
 /// # Errors
-/// If a cell of a row is no number.
+/// If a cell of a row is no number, or no percentile.
 pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
     let mut traits = Traits::default();
     for file in files.iter().filter(|file| file.shape == Shape::Latency) {
@@ -63,8 +64,12 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
             if let ([Some(before), Some(fixed), _], [Some(now), Some(median), Some(tail)]) =
                 (light.times, load.times)
             {
-                // Reads and writes spend about the same time outside the flash.
-                let flash = (now - fixed) / (before - fixed);
+                // Reads and writes spend about the same time outside the flash. If writes take longer than reads, that
+                // time is not known.
+                let flash = match before > fixed {
+                    true => (now - fixed) / (before - fixed),
+                    false => now / before,
+                };
                 if now > SLOWER * before && flash.is_finite() {
                     let percent = 100.0 * (flash - 1.0);
                     traits.slower = Some((percent, ABOVE_LIGHTEST * light.offered));
@@ -96,8 +101,11 @@ fn loads(file: &Measurements) -> Result<Vec<AtLoad>, Error> {
                 all.len() - 1
             }
         };
-        let (op, percentile) = (file.text(row, "op"), file.text(row, "percentile"));
-        if let Some(which) = TIMES.iter().position(|time| *time == (op, percentile)) {
+        let (op, percentile) = (file.text(row, "op"), loads::percentile(file, row)?);
+        if let Some(which) = TIMES
+            .iter()
+            .position(|time| *time == (op, percentile.as_str()))
+        {
             all[place].times[which] = Some(file.number(row, "us_median_of_3")?);
         }
     }
@@ -155,5 +163,13 @@ mod tests {
         assert_eq!((waits.stalls, waits.wait), (false, Some(30.0)));
         let slower = found([48.0, 8.0, 9.0], [80.0, 8.0, 9.0]);
         assert_eq!(slower.slower, Some((80.0, 15_000.0)));
+    }
+
+    /// If writes take longer than reads, their time is no part of the time of reads.
+    #[test]
+    fn reads_that_are_faster_than_writes_can_become_slower() {
+        let found = found([50.0, 60.0, 62.0], [70.0, 60.0, 62.0]);
+        let (percent, _) = found.slower.unwrap();
+        assert!((percent - 40.0).abs() < 1e-9, "{percent}");
     }
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use destage::base::Random;
+use destage::base::{Random, Ticks};
 use destage::drive::{
-    Check, CheckPlan, FitPlan, MeasurePlan, Measurements, Modelled, Row, Scale, Shape, Use, What,
-    check, fit, measure,
+    Check, CheckPlan, Command, Done, FitPlan, MeasurePlan, Measurements, Modelled, Row, Scale,
+    Shape, Target, Use, What, check, fit, measure,
 };
-use destage::{Effort, Error, Grid, Input, Progress, Settings, Silent, Stage, compare};
+use destage::{Effort, Error, Grid, Input, Origin, Progress, Settings, Silent, Stage, compare};
 use destage_sample::sampled;
 
 /// The settings of a drive with four dies and a write buffer.
@@ -170,6 +170,181 @@ fn what_was_measured_is_not_measured_again() {
         refused.contains("expected the same drive and options"),
         "{refused}"
     );
+}
+
+/// The size of a simulated drive that is filled quickly.
+const SMALL: Scale = Scale {
+    superblocks: 32,
+    units: 8,
+};
+
+/// A short measurement of `what`.
+fn short(what: What) -> MeasurePlan {
+    MeasurePlan {
+        what: vec![what],
+        requests: 1_000,
+        passes: 1,
+        ..plan()
+    }
+}
+
+/// A simulated drive that passes for a real one, with `ends` as the bytes at its ends.
+struct Real {
+    drive: Modelled,
+    ends: Vec<u8>,
+}
+
+impl Real {
+    fn new() -> Self {
+        Self {
+            drive: Modelled::new("Hidden", &settings(&DRIVE), SMALL).unwrap(),
+            ends: vec![0],
+        }
+    }
+}
+
+impl Target for Real {
+    fn bytes(&self) -> u64 {
+        self.drive.bytes()
+    }
+
+    fn name(&self) -> String {
+        self.drive.name()
+    }
+
+    fn ends(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        Ok(Some(self.ends.clone()))
+    }
+
+    fn now(&mut self) -> Ticks {
+        self.drive.now()
+    }
+
+    fn submit(&mut self, command: Command) -> Result<(), Error> {
+        self.drive.submit(command)
+    }
+
+    fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
+        self.drive.next(until)
+    }
+
+    fn programmed(&mut self) -> Result<Option<f64>, Error> {
+        self.drive.programmed()
+    }
+}
+
+/// The simulated drive of a second program is empty, so it is filled again, and its reads need flash. If it has other
+/// parameters, it is another drive.
+#[test]
+fn a_new_simulated_drive_is_filled_again() {
+    let mut drive = settings(&DRIVE);
+    let folder = tempfile::tempdir().unwrap();
+    for what in [What::Waf, What::Depth] {
+        let mut target = Modelled::new("Hidden", &drive, SMALL).unwrap();
+        let steps = std::cell::RefCell::new(Vec::new());
+        let tell = |step: &str| steps.borrow_mut().push(step.to_owned());
+        measure(&mut target, &short(what), folder.path(), &Silent, &tell).unwrap();
+        let steps = steps.into_inner();
+        assert!(
+            steps.iter().any(|step| step == "fill in order"),
+            "{steps:?}"
+        );
+    }
+    let table = Measurements::read(&folder.path().join("queue-depth.csv"), None).unwrap();
+    let alone = table.number(&table.rows[0], "p50_us").unwrap();
+    assert!(alone > 45.0, "{alone}");
+    drive.set_pair("flash.read_us=90").unwrap();
+    let mut target = Modelled::new("Hidden", &drive, SMALL).unwrap();
+    let refused = measure(
+        &mut target,
+        &short(What::Depth),
+        folder.path(),
+        &Silent,
+        &|_| {},
+    );
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("is of another measurement"), "{refused}");
+}
+
+/// A measurement is continued only if the drive holds what it has written. Steps that need a drive written in order fill
+/// a drive again that was overwritten at random.
+#[test]
+fn what_a_measurement_writes_is_announced() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut target = Real::new();
+    let announced = |target: &mut Real, what: What| {
+        let cost = short(what).cost(target, folder.path()).unwrap();
+        (cost.is_continued, cost.fills)
+    };
+    assert_eq!(announced(&mut target, What::Waf), (false, 2));
+    measure(
+        &mut target,
+        &short(What::Waf),
+        folder.path(),
+        &Silent,
+        &|_| {},
+    )
+    .unwrap();
+    assert_eq!(announced(&mut target, What::Waf), (true, 0));
+    assert_eq!(announced(&mut target, What::Depth), (true, 0));
+    assert_eq!(announced(&mut target, What::Rates), (true, 2));
+    let cost = short(What::Depth).cost(&mut target, folder.path()).unwrap();
+    // A load warms up for half of its time, and ends after three times its time at the latest.
+    assert_eq!(cost.load_seconds, 3.5 * 60.0 * 18.0);
+    let parts = short(What::Parts).cost(&mut target, folder.path()).unwrap();
+    assert!(parts.load_bytes > 2 * parts.used_bytes, "{parts:?}");
+    target.ends = vec![1];
+    assert_eq!(announced(&mut target, What::Depth), (false, 2));
+}
+
+/// The first fill of a drive that was interrupted cannot be repeated, so there is no table of it.
+#[test]
+fn an_interrupted_first_fill_has_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut target = Real::new();
+    let mut measured = |progress: &dyn Progress| {
+        measure(
+            &mut target,
+            &short(What::Waf),
+            folder.path(),
+            progress,
+            &|_| {},
+        )
+    };
+    assert!(matches!(measured(&Until(2_000)), Err(Error::Interrupted)));
+    let found = measured(&Silent).unwrap();
+    assert!(
+        found.left_out[0].contains("first fill"),
+        "{:?}",
+        found.left_out
+    );
+    assert_eq!(found.files, ["measured.json"]);
+}
+
+/// The tables of a part of a drive say so. The profile is then compared with a drive that is used as little, which
+/// collects less garbage than a full one.
+#[test]
+fn a_part_of_a_drive_is_compared_with_a_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = settings(&DRIVE);
+    let mut target = Modelled::new("Hidden", &drive, SMALL).unwrap();
+    let half = MeasurePlan {
+        used_bytes: Some(target.bytes() / 2),
+        requests: 4_000,
+        ..short(What::Rates)
+    };
+    measure(&mut target, &half, folder.path(), &Silent, &|_| {}).unwrap();
+    let table = Measurements::read(&folder.path().join("rates.csv"), None).unwrap();
+    assert_eq!(table.columns.last().unwrap(), "used_gib");
+    let plan = CheckPlan {
+        scale: SMALL,
+        requests: 4_000,
+        ..CheckPlan::new(drive)
+    };
+    let checked = check(table, &plan, &Effort::default()).unwrap();
+    let rate = checked.rows.iter().find(|row| row.what == "wrandiops");
+    let error = rate.unwrap().error.unwrap();
+    assert!(error.abs() < 0.25, "{error}");
 }
 
 /// A drive with a buffer reads the block written last from the buffer. A drive without a buffer reads it from flash,
@@ -352,12 +527,15 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
     };
     let table = own_latencies(&drive, &plan);
     let mut start = settings(&STRIPED);
-    for pair in [
-        "flash.program_us=900",
-        "flash.read_us=40",
-        "device.firmware_ns=3000",
+    // A fit keeps what the user set, so the values of fitted parameters are those of a profile.
+    for (key, text) in [
+        ("flash.dies", "4"),
+        ("flash.suspend_us", "10"),
+        ("flash.program_us", "900"),
+        ("flash.read_us", "40"),
+        ("device.firmware_ns", "3000"),
     ] {
-        start.set_pair(pair).unwrap();
+        start.set(key, text, Origin::Profile("start".to_owned()));
     }
     let plan = FitPlan {
         scale,

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
+use super::target::Target;
 use crate::error::Error;
 use crate::files::PendingFile;
 use crate::json;
@@ -20,7 +22,8 @@ pub(super) const FILE: &str = "state.json";
 pub(super) enum Contents {
     /// The measurement has not written to the drive.
     AsItCame,
-    /// The first fill in order has begun, and may have been interrupted.
+    /// The measurement has written to the drive, and it is not known what the drive holds now: a fill in order may have
+    /// been interrupted, or something else has written to the drive.
     Begun,
     /// The used capacity was written once in order.
     InOrder,
@@ -33,6 +36,7 @@ pub(super) enum Contents {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Of {
     pub drive: String,
+    pub identity: String,
     pub bytes: u64,
     pub used_bytes: u64,
     pub passes: u64,
@@ -45,6 +49,8 @@ pub(super) struct Of {
 struct File {
     of: Of,
     contents: Contents,
+    /// The digest of the bytes at both ends of the drive; `None` if the drive does not show them.
+    ends: Option<String>,
     found: Map<String, Value>,
 }
 
@@ -52,18 +58,21 @@ struct File {
 pub(super) struct Kept {
     path: PathBuf,
     file: File,
+    /// Whether the drive holds what an earlier part of the measurement has written to it.
+    pub is_continued: bool,
 }
 
 impl Kept {
-    /// Opens the results of the measurement `of` in `folder`. If the folder has no file of results yet, the results
-    /// are empty.
-    pub fn open(folder: &Path, of: Of) -> Result<Self, Error> {
+    /// Opens the results of the measurement `of` of `target` in `folder`. If the folder has no file of results yet, the
+    /// results are empty.
+    pub fn open(folder: &Path, of: Of, target: &mut dyn Target) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let wrong = |what: String| Error::Input(format!("{}: {what}", path.display()));
-        let file = match std::fs::read_to_string(&path) {
+        let mut file = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => File {
                 of,
                 contents: Contents::AsItCame,
+                ends: None,
                 found: Map::new(),
             },
             Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
@@ -83,7 +92,20 @@ impl Kept {
                 file
             }
         };
-        Ok(Self { path, file })
+        let is_same = file.ends == ends(target)?;
+        let is_new = !target.is_real() && target.programmed()? == Some(0.0);
+        file.contents = match file.contents {
+            // Each program makes a new simulated drive, which is empty.
+            _ if is_new => Contents::AsItCame,
+            // Something else has written to the drive, or the program was killed during a step.
+            Contents::InOrder | Contents::AtRandom(_) if !is_same => Contents::Begun,
+            contents => contents,
+        };
+        Ok(Self {
+            path,
+            is_continued: is_same && file.contents != Contents::AsItCame,
+            file,
+        })
     }
 
     pub fn contents(&self) -> Contents {
@@ -108,12 +130,13 @@ impl Kept {
         Ok(Some(found))
     }
 
-    /// Adds the result `found` of a step, if there is one, and the `contents` of the drive after the step. Then it
-    /// writes the file.
+    /// Adds the result `found` of a step, if there is one, and the `contents` of the drive `target` after the step. Then
+    /// it writes the file.
     pub fn keep(
         &mut self,
         found: Option<(&str, &impl Serialize)>,
         contents: Contents,
+        target: &mut dyn Target,
     ) -> Result<(), Error> {
         if let Some((name, found)) = found {
             let value = serde_json::to_value(found)
@@ -121,8 +144,19 @@ impl Kept {
             self.file.found.insert(name.to_owned(), value);
         }
         self.file.contents = contents;
+        self.file.ends = ends(target)?;
         put(&self.path, &json::text(&self.file))
     }
+}
+
+/// The digest of the bytes at both ends of `target`.
+fn ends(target: &mut dyn Target) -> Result<Option<String>, Error> {
+    Ok(target.ends()?.map(|bytes| digest(&bytes)))
+}
+
+/// The SHA-256 of `bytes` in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    destage_trace::hexadecimal(&Sha256::digest(bytes))
 }
 
 /// Writes `text` to the file at `path`; after a failure the file is unchanged.

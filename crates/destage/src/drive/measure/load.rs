@@ -14,7 +14,7 @@ use crate::progress::{Progress, Stage};
 const REPORT: u64 = 1024;
 /// The measured window ends after this multiple of its planned duration, even if the drive has become so slow that
 /// commands are left.
-const PATIENCE: f64 = 3.0;
+pub(super) const PATIENCE: f64 = 3.0;
 
 /// How the commands of a load arrive.
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +82,22 @@ struct Flight {
 /// The measured time of a load, after the warm-up.
 struct Window {
     begin: Ticks,
+    /// The longest duration of the window, in ticks.
+    ticks: f64,
     requests: u64,
     sent: u64,
+}
+
+impl Window {
+    /// Counts a command that is issued at `now`. Returns the part of the window in which it is issued. The window ends
+    /// after its duration or after its commands, whichever ends first, so the limit that is nearer to its end decides
+    /// in which part the window is.
+    fn part(&mut self, now: Ticks) -> usize {
+        let of_commands = (self.sent * PARTS as u64 / self.requests) as usize;
+        let of_time = (now - self.begin) as f64 * PARTS as f64 / self.ticks;
+        self.sent += 1;
+        of_commands.max(of_time as usize).min(PARTS - 1)
+    }
 }
 
 /// A drive, its used capacity and its outstanding commands.
@@ -241,14 +255,15 @@ impl<'a> Bench<'a> {
                         let least = (2 * u64::from(depth)).min(length.requests);
                         window = Some(Window {
                             begin: now,
+                            ticks: ticks(PATIENCE * length.seconds),
                             requests: (in_time as u64).clamp(least, length.requests),
                             sent: 0,
                         });
                     }
                 }
                 Some(window) => {
-                    let limit = ticks(PATIENCE * length.seconds);
-                    if window.sent == window.requests || (now - window.begin) as f64 > limit {
+                    let passed = (now - window.begin) as f64;
+                    if window.sent == window.requests || passed > window.ticks {
                         break now;
                     }
                 }
@@ -277,10 +292,8 @@ impl<'a> Bench<'a> {
             };
             sequence += 1;
             sent += 1;
-            let part = window.as_mut().map(|window| {
-                window.sent += 1;
-                ((window.sent - 1) * PARTS as u64 / window.requests) as usize
-            });
+            let now = self.target.now();
+            let part = window.as_mut().map(|window| window.part(now));
             let action = if is_write {
                 Action::Write
             } else {
@@ -325,3 +338,26 @@ impl Ended {
 
 /// [`BLOCK`] as the length of a command, in bytes.
 pub(super) const BLOCK_BYTES: u32 = BLOCK as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::Window;
+
+    /// A window that ends after its duration has three parts, too, although only a few of its commands were issued.
+    #[test]
+    fn a_window_has_three_parts_whichever_limit_ends_it() {
+        let parts = |gap: u64| -> Vec<usize> {
+            let mut window = Window {
+                begin: 1_000,
+                ticks: 900.0,
+                requests: 9,
+                sent: 0,
+            };
+            (0..9)
+                .map(|number| window.part(1_000 + gap * number))
+                .collect()
+        };
+        assert_eq!(parts(1), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+        assert_eq!(parts(200)[..5], [0, 0, 1, 2, 2]);
+    }
+}

@@ -27,7 +27,7 @@ pub use self::target::{Action, Command, Done, Target};
 use self::fill::Written;
 use self::kept::{Contents, Kept, Of};
 use self::latency::OfLoad;
-use self::load::{Arrivals, BLOCK_BYTES, Bench, Length, Load, Steady};
+use self::load::{Arrivals, BLOCK_BYTES, Bench, Length, Load, PATIENCE, Steady};
 use super::check::{RATE_BYTES, RATE_DEPTHS};
 use super::experiment::BLOCK;
 use crate::error::Error;
@@ -65,6 +65,8 @@ const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const LEAST: u64 = 2_000;
 /// The step that measures the saturated write rate.
 const SATURATION: &str = "saturation";
+/// The first fill in order.
+const FILL: &str = "fill";
 /// The steps that identify a drive.
 const ALONE: &str = "commands one by one";
 const BUFFER: &str = "write buffer";
@@ -140,33 +142,67 @@ impl MeasurePlan {
         Ok(used)
     }
 
-    fn of(&self, target: &dyn Target) -> Result<Of, Error> {
-        Ok(Of {
+    /// The results so far of the measurement of `target` in `folder`.
+    fn kept(&self, target: &mut dyn Target, folder: &Path) -> Result<Kept, Error> {
+        let of = Of {
             drive: target.name(),
+            identity: target.identity(),
             bytes: target.bytes(),
             used_bytes: self.used(target.bytes())?,
             passes: self.passes,
             requests: self.requests,
             seconds: self.seconds,
             seed: self.seed,
-        })
+        };
+        Kept::open(folder, of, target)
     }
 
-    /// All loads, with the names of their steps, on a drive whose saturated write rate is `saturated` per second.
-    fn loads(&self, saturated: f64) -> Vec<(String, Load)> {
+    /// The contents with which the drive is in steady state.
+    fn settled(&self) -> Contents {
+        match self.passes {
+            0 => Contents::InOrder,
+            passes => Contents::AtRandom(passes),
+        }
+    }
+
+    /// The contents of the drive on which the rate `of` is measured.
+    fn contents_of(&self, of: &Rate) -> Contents {
+        match is_random_write(of) {
+            true => self.settled(),
+            false => Contents::InOrder,
+        }
+    }
+
+    /// All loads, with the names of their steps and the contents of the drive before them, on a drive whose saturated
+    /// write rate is `saturated` per second.
+    fn loads(&self, saturated: f64) -> Vec<(String, Load, Contents)> {
         let mut loads = Vec::new();
         if self.wants(What::Rates) {
-            loads.extend(RATES.iter().map(rate));
+            loads.extend(RATES.iter().map(|of| {
+                let (name, load) = rate(of);
+                (name, load, self.contents_of(of))
+            }));
         }
+        let mut settled = Vec::new();
         if self.wants(What::Latency) {
-            loads.push((SATURATION.to_owned(), latency::probe()));
+            settled.push((SATURATION.to_owned(), latency::probe()));
             let of_latency = latency::loads(saturated).into_iter().enumerate();
-            loads.extend(of_latency.map(|(place, (_, load))| (load_name(place), load)));
+            settled.extend(of_latency.map(|(place, (_, load))| (load_name(place), load)));
         }
         if self.wants(What::Depth) {
-            loads.extend(depths().map(depth));
+            settled.extend(depths().map(depth));
         }
+        let settled = settled.into_iter();
+        loads.extend(settled.map(|(name, load)| (name, load, self.settled())));
         loads
+    }
+
+    /// Whether `kept` has all results that the table of write amplification can have.
+    fn is_filled(&self, kept: &Kept) -> bool {
+        match self.passes {
+            0 => kept.has(FILL),
+            passes => (1..=passes).all(|pass| kept.has(&pass_name(pass))),
+        }
     }
 
     /// The largest number of measured commands of `load`. All loads transfer about as many bytes as `requests`
@@ -181,33 +217,56 @@ impl MeasurePlan {
     /// already in `folder` do not count.
     ///
     /// # Errors
-    /// If the plan does not fit the drive, or if `folder` holds another measurement.
-    pub fn cost(&self, target: &dyn Target, folder: &Path) -> Result<Cost, Error> {
-        let of = self.of(target)?;
-        let used_bytes = of.used_bytes;
-        let kept = Kept::open(folder, of)?;
+    /// If the plan does not fit the drive, if the drive cannot be read, or if `folder` holds another measurement.
+    pub fn cost(&self, target: &mut dyn Target, folder: &Path) -> Result<Cost, Error> {
+        let kept = self.kept(target, folder)?;
+        let used_bytes = self.used(target.bytes())?;
         let (mut loads, mut load_bytes) = (0, 0.0);
-        for (name, load) in self.loads(1e6) {
+        // The contents of the drive that the missing steps need.
+        let mut needed = Vec::new();
+        for (name, load, contents) in self.loads(1e6) {
             if !kept.has(&name) {
                 let commands = 1.5 * self.requests_of(&load) as f64;
                 loads += 1;
                 load_bytes += commands * load.writes * f64::from(load.bytes);
+                needed.push(contents);
             }
         }
-        if self.wants(What::Parts) && !kept.has(UNIT) {
-            load_bytes += (parts::UNIT_WRITES * 2 * BLOCK + used_bytes / 2) as f64;
+        let parts = [
+            (ALONE, Contents::InOrder, parts::ALONE_BLOCKS),
+            (UNIT, self.settled(), parts::UNIT_BLOCKS),
+            (
+                BUFFER,
+                self.settled(),
+                parts::buffer_blocks(used_bytes / BLOCK),
+            ),
+        ];
+        for (name, contents, blocks) in parts {
+            if self.wants(What::Parts) && !kept.has(name) {
+                load_bytes += (blocks * BLOCK) as f64;
+                needed.push(contents);
+            }
         }
+        if self.wants(What::Waf) && !self.is_filled(&kept) {
+            needed.push(self.settled());
+        }
+        let needs_order = needed.contains(&Contents::InOrder);
+        let (fills_first, done) = match kept.contents() {
+            Contents::InOrder => (false, 0),
+            Contents::AtRandom(done) if !needs_order => (false, done),
+            _ => (!needed.is_empty(), 0),
+        };
+        let passes = match needed.contains(&self.settled()) {
+            true => self.passes.saturating_sub(done),
+            false => 0,
+        };
         Ok(Cost {
             used_bytes,
-            fills: match kept.contents() {
-                Contents::AtRandom(passes) => self.passes.saturating_sub(passes),
-                Contents::InOrder => self.passes,
-                Contents::AsItCame | Contents::Begun => 1 + self.passes,
-            },
+            fills: u64::from(fills_first) + passes,
             loads,
             load_bytes: load_bytes as u64,
-            load_seconds: 1.5 * self.seconds * f64::from(loads),
-            has_begun: kept.contents() != Contents::AsItCame,
+            load_seconds: (0.5 + PATIENCE) * self.seconds * f64::from(loads),
+            is_continued: kept.is_continued,
         })
     }
 }
@@ -223,10 +282,10 @@ pub struct Cost {
     pub loads: u32,
     /// Bytes that the loads write, in addition to the fills.
     pub load_bytes: u64,
-    /// Seconds that the loads run.
+    /// The longest time that the loads run, in seconds.
     pub load_seconds: f64,
-    /// Whether an earlier part of this measurement has already written to the drive.
-    pub has_begun: bool,
+    /// Whether the drive holds what an earlier part of this measurement has written to it.
+    pub is_continued: bool,
 }
 
 /// The results of a measurement.
@@ -278,8 +337,18 @@ fn rate(&(name, writes, bytes, sequential): &Rate) -> (String, Load) {
     (format!("rate {name}"), load)
 }
 
+/// Whether `of` is the rate of random writes, which is measured in steady state.
+fn is_random_write(&(_, writes, _, sequential): &Rate) -> bool {
+    writes > 0.0 && !sequential
+}
+
 fn load_name(place: usize) -> String {
     format!("load {}", place + 1)
+}
+
+/// The step of the random overwrite number `pass`, from 1.
+fn pass_name(pass: u64) -> String {
+    format!("pass {pass}")
 }
 
 /// A measurement in progress.
@@ -305,21 +374,22 @@ pub fn measure(
     progress: &dyn Progress,
     tell: &dyn Fn(&str),
 ) -> Result<Measured, Error> {
-    let of = plan.of(target)?;
-    let used = of.used_bytes;
+    let used = plan.used(target.bytes())?;
     let unwritable = |error| crate::files::unwritable(folder, &error);
     std::fs::create_dir_all(folder).map_err(unwritable)?;
     let mut work = Work {
-        kept: Kept::open(folder, of)?,
+        kept: plan.kept(target, folder)?,
         bench: Bench::new(target, used, progress),
         plan,
         tell,
         left_out: Vec::new(),
     };
     let measured = work.all(folder);
-    if matches!(measured, Err(Error::Interrupted)) {
+    if matches!(measured, Ok(_) | Err(Error::Interrupted)) {
         // If the caller uses this target again, no command of this measurement may be outstanding.
         work.bench.drain()?;
+        // Steps have written to the drive since their beginning, when its contents were stored.
+        work.keep(None::<(&str, &Written)>, work.kept.contents())?;
     }
     measured
 }
@@ -331,6 +401,12 @@ impl Work<'_> {
         let name = plan.name.clone();
         let name = name.unwrap_or_else(|| self.bench.target.name());
         let full_bytes = self.bench.target.full_bytes();
+        let share = self.bench.used as f64 / (self.bench.target.bytes() / BLOCK * BLOCK) as f64;
+        let drive = tables::Drive {
+            name: &name,
+            full_bytes,
+            used_bytes: full_bytes as f64 * share,
+        };
         let mut files = Vec::new();
         let table = |files: &mut Vec<&'static str>, file: &'static str, text: String| {
             files.push(file);
@@ -345,38 +421,28 @@ impl Work<'_> {
             true => self.parts_in_order()?,
             false => Findings::default(),
         };
-        if plan.wants(What::Waf) {
-            let share = self.bench.used as f64 / self.bench.target.bytes() as f64;
-            match self.waf(&name, full_bytes as f64 * share)? {
-                Some(text) => table(&mut files, "waf.csv", text)?,
-                None => self.left_out.push(
-                    "waf: the drive has no readable counter of programmed bytes; expected an NBD server with its control socket"
-                        .to_owned(),
-                ),
-            }
+        if plan.wants(What::Waf)
+            && let Some(text) = self.waf(drive)?
+        {
+            table(&mut files, "waf.csv", text)?;
         }
         if plan.wants(What::Rates) {
             let rates = [in_order, self.rates(false)?].concat();
-            table(
-                &mut files,
-                "rates.csv",
-                tables::rates(&name, full_bytes, &rates),
-            )?;
+            match rates.iter().find(|(_, rate)| *rate == 0.0) {
+                Some((rate, _)) => self.left_out.push(format!(
+                    "rates: no request of {rate} was answered in the measured time; expected a longer measurement"
+                )),
+                None => table(&mut files, "rates.csv", tables::rates(drive, &rates))?,
+            }
         }
         if plan.wants(What::Latency) {
             let (stream, loads) = self.latency()?;
-            table(
-                &mut files,
-                "latency.csv",
-                tables::latency(&name, stream, &loads),
-            )?;
+            let text = tables::latency(drive, stream, &loads);
+            table(&mut files, "latency.csv", text)?;
         }
         if plan.wants(What::Depth) {
-            table(
-                &mut files,
-                "queue-depth.csv",
-                tables::depth(&name, &self.depth()?),
-            )?;
+            let text = tables::depth(drive, &self.depth()?);
+            table(&mut files, "queue-depth.csv", text)?;
         }
         if plan.wants(What::Parts) {
             findings.and(self.parts_at_random(&findings)?);
@@ -409,7 +475,7 @@ impl Work<'_> {
             let seed = work.seed(ALONE);
             parts::alone(&mut work.bench, seed)
         })?;
-        let fill: Option<Written> = self.kept.found("fill")?;
+        let fill: Option<Written> = self.kept.found(FILL)?;
         if let Some(fill) = fill {
             found.and(parts::cliff(&fill, self.bench.used));
         }
@@ -419,17 +485,18 @@ impl Work<'_> {
     /// The numbers that identify a drive in steady state. `known` are the numbers of the sequentially written
     /// drive.
     fn parts_at_random(&mut self, known: &Findings) -> Result<Findings, Error> {
-        let mut found: Findings = self.step(UNIT, self.settled(), |work| {
+        let settled = self.plan.settled();
+        let mut found: Findings = self.step(UNIT, settled, |work| {
             let seed = work.seed(UNIT);
             parts::unit(&mut work.bench, seed)
         })?;
-        found.and(self.step(BUFFER, self.settled(), |work| {
+        found.and(self.step(BUFFER, settled, |work| {
             let seed = work.seed(BUFFER);
             let in_order = known.get(parts::IN_ORDER_RATE);
             let in_order = in_order.map_or(f64::INFINITY, |rate| rate.value);
             parts::buffer(&mut work.bench, seed, in_order)
         })?);
-        let last: Option<Written> = self.kept.found(&format!("pass {}", self.plan.passes))?;
+        let last: Option<Written> = self.kept.found(&pass_name(self.plan.passes))?;
         found.and(parts::spare(last.as_ref()));
         let reads: Option<Steady> = self.kept.found("rate rrandiops")?;
         found.and(parts::dies(reads.map(|reads| reads.reads_per_s), known));
@@ -450,9 +517,17 @@ impl Work<'_> {
         self.bring(contents)?;
         (self.tell)(name);
         let found = run(self)?;
-        let contents = self.kept.contents();
-        self.kept.keep(Some((name, &found)), contents)?;
+        self.keep(Some((name, &found)), self.kept.contents())?;
         Ok(found)
+    }
+
+    /// Stores the result `found` of a step, if there is one, and the `contents` of the drive after the step.
+    fn keep(
+        &mut self,
+        found: Option<(&str, &impl Serialize)>,
+        contents: Contents,
+    ) -> Result<(), Error> {
+        self.kept.keep(found, contents, self.bench.target)
     }
 
     /// Preconditions the drive until it has `contents`. If the drive does not have the contents on which the random
@@ -468,33 +543,24 @@ impl Work<'_> {
             before => {
                 (self.tell)("fill in order");
                 if before == Contents::AsItCame {
-                    self.kept.keep(None::<(&str, &Written)>, Contents::Begun)?;
+                    self.keep(None::<(&str, &Written)>, Contents::Begun)?;
                 }
                 let written = fill::write(&mut self.bench, None)?;
                 // Only the result of the first fill is stored: before a later fill, the measurement has already
                 // written to the drive.
-                let found = Some(("fill", &written)).filter(|_| before == Contents::AsItCame);
-                self.kept.keep(found, Contents::InOrder)?;
+                let found = Some((FILL, &written)).filter(|_| before == Contents::AsItCame);
+                self.keep(found, Contents::InOrder)?;
                 0
             }
         };
         for pass in done..passes {
-            let name = format!("pass {}", pass + 1);
+            let name = pass_name(pass + 1);
             (self.tell)(&format!("{name} of {passes} at random"));
             let seed = self.seed(&name);
             let written = fill::write(&mut self.bench, Some(seed))?;
-            self.kept
-                .keep(Some((&name, &written)), Contents::AtRandom(pass + 1))?;
+            self.keep(Some((&name, &written)), Contents::AtRandom(pass + 1))?;
         }
         Ok(())
-    }
-
-    /// The contents with which the drive is in steady state.
-    fn settled(&self) -> Contents {
-        match self.plan.passes {
-            0 => Contents::InOrder,
-            passes => Contents::AtRandom(passes),
-        }
     }
 
     /// The seed of the step `name`.
@@ -523,14 +589,9 @@ impl Work<'_> {
     /// If `in_order` is true, the rates that are measured on a sequentially written drive. Otherwise the rates that
     /// are measured in steady state. Rates are in commands per second, or in bytes per second for large commands.
     fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
-        let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
-        let contents = match in_order {
-            true => Contents::InOrder,
-            false => self.settled(),
-        };
         let mut found = Vec::new();
-        for of in RATES.iter().filter(|of| is_at_random(of) != in_order) {
-            let steady = self.steady(rate(of), contents)?;
+        for of in RATES.iter().filter(|of| is_random_write(of) != in_order) {
+            let steady = self.steady(rate(of), self.plan.contents_of(of))?;
             let (name, _, bytes, _) = *of;
             let scale = match bytes {
                 RATE_BYTES => RATE_BYTES as f64,
@@ -542,40 +603,62 @@ impl Work<'_> {
     }
 
     fn latency(&mut self) -> Result<(f64, Vec<OfLoad>), Error> {
-        let settled = self.settled();
+        let settled = self.plan.settled();
         let probe = (SATURATION.to_owned(), latency::probe());
         let saturated = self.steady(probe, settled)?.writes_per_s;
         let mut found = Vec::new();
         for (place, (offered, load)) in latency::loads(saturated).into_iter().enumerate() {
             let steady = self.steady((load_name(place), load), settled)?;
+            for (op, times) in [("reads", &steady.reads), ("writes", &steady.writes)] {
+                if times.is_empty() {
+                    self.left_out.push(format!(
+                        "latency: at {offered} writes a second, a part of the measured time has no {op}; expected a longer measurement"
+                    ));
+                }
+            }
             found.push(OfLoad { offered, steady });
         }
         Ok((latency::stream_per_s(saturated), found))
     }
 
     fn depth(&mut self) -> Result<Vec<(Action, u32, Steady)>, Error> {
-        let settled = self.settled();
+        let settled = self.plan.settled();
         let mut found = Vec::new();
         for of in depths() {
-            found.push((of.0, of.1, self.steady(depth(of), settled)?));
+            let (name, load) = depth(of);
+            let steady = self.steady((name.clone(), load), settled)?;
+            let (action, outstanding) = of;
+            match steady.us(action, "50") {
+                Some(_) => found.push((action, outstanding, steady)),
+                None => self.left_out.push(format!(
+                    "{name}: a part of the measured time has no request; expected a longer measurement"
+                )),
+            }
         }
         Ok(found)
     }
 
-    /// The table of write amplification; `None` if the drive has no counter of programmed bytes.
-    fn waf(&mut self, name: &str, used_bytes: f64) -> Result<Option<String>, Error> {
-        self.bring(self.settled())?;
-        let fill = self.kept.found("fill")?.into_iter().collect();
-        let mut passes = Vec::new();
-        for pass in 1..=self.plan.passes {
-            passes.extend(self.kept.found(&format!("pass {pass}"))?);
+    /// The table of write amplification; `None` if the drive cannot have one.
+    fn waf(&mut self, drive: tables::Drive<'_>) -> Result<Option<String>, Error> {
+        if !self.plan.is_filled(&self.kept) {
+            self.bring(self.plan.settled())?;
         }
-        let phases = [("sequential", fill), ("uniform", passes)];
-        if phases[0].1.is_empty() {
+        let Some(fill) = self.kept.found(FILL)? else {
             self.left_out.push(
                 "waf: the first fill of the drive was interrupted, so the drive was not empty before the second".to_owned(),
             );
+            return Ok(None);
+        };
+        let mut passes = Vec::new();
+        for pass in 1..=self.plan.passes {
+            passes.extend(self.kept.found(&pass_name(pass))?);
         }
-        Ok(tables::fill(name, used_bytes, &phases))
+        let text = tables::fill(drive, &[("sequential", vec![fill]), ("uniform", passes)]);
+        if text.is_none() {
+            self.left_out.push(
+                "waf: the drive has no readable counter of programmed bytes; expected an NBD server with its control socket".to_owned(),
+            );
+        }
+        Ok(text)
     }
 }

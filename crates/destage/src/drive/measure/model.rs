@@ -6,12 +6,14 @@ use destage_device::backed::{Backing, Fault};
 use destage_sim::metrics::Number;
 use destage_sim::observer;
 use destage_sim::run::live::{Ask, Live, Media};
-use destage_sim::settings::{Origin, Settings};
+use destage_sim::settings::{Config, Origin, Settings};
 
 use super::super::experiment::BLOCK;
-use super::super::scaled::{Scale, Scaled};
+use super::super::scaled::{FullSize, Scale};
+use super::kept::digest;
 use super::target::{Action, Command, Done, Target};
 use crate::error::Error;
+use crate::manifest::MODEL;
 
 const SECTOR: u64 = 512;
 /// The number of outstanding commands that the device accepts. A measurement has fewer outstanding commands.
@@ -23,6 +25,7 @@ pub struct Modelled {
     live: Live<'static>,
     bytes: u64,
     full_bytes: u64,
+    identity: String,
     now: Ticks,
     /// The submission time of each outstanding command, by its tag.
     begun: Vec<Ticks>,
@@ -58,8 +61,8 @@ impl Modelled {
     /// # Errors
     /// If the settings contradict each other, or give no size.
     pub fn new(name: &str, settings: &Settings, scale: Scale) -> Result<Self, Error> {
-        let full_bytes = Scaled::offered_bytes(settings)?;
-        let drive = Scaled::new(settings, scale, None)?;
+        let full = FullSize::new(settings)?;
+        let drive = full.made_small(scale, None)?;
         let mut settings = drive.settings.clone();
         for (key, value) in [("host.queue_depth", SLOTS), ("sim.precondition", "none")] {
             let origin = Origin::Given("a drive that is measured".to_owned());
@@ -73,7 +76,8 @@ impl Modelled {
             name: name.to_owned(),
             live,
             bytes,
-            full_bytes,
+            full_bytes: full.bytes(),
+            identity: identity(&config),
             now: 0,
             begun: Vec::new(),
             data: Vec::new(),
@@ -97,6 +101,18 @@ impl Modelled {
     }
 }
 
+/// The digest of all parameters of `config` and of the version of the model.
+fn identity(config: &Config) -> String {
+    let parameters = config.parameters();
+    let lines = parameters
+        .iter()
+        .map(|(name, value)| format!("{name} = {value}\n"));
+    let text: String = std::iter::once(format!("model {MODEL}\n"))
+        .chain(lines)
+        .collect();
+    digest(text.as_bytes())
+}
+
 fn broken(cause: destage_sim::run::live::Broken) -> Error {
     Error::Input(format!("the modelled drive: {cause}"))
 }
@@ -112,6 +128,10 @@ impl Target for Modelled {
 
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn identity(&self) -> String {
+        self.identity.clone()
     }
 
     fn is_real(&self) -> bool {

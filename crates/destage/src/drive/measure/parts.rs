@@ -33,6 +33,8 @@ const TYPE_SHARE: f64 = 0.04;
 const IN_ORDER: u64 = 20_000;
 /// The name of the rate of sequential writes.
 pub(super) const IN_ORDER_RATE: &str = "writes_in_order_per_s";
+/// The name of the mean time of a page read.
+const PAGE_MEAN: &str = "page_read_mean_us";
 /// Outstanding writes while the write buffer is filled.
 const FILLING_DEPTH: u32 = 256;
 /// The rate of this many first writes counts as the rate of a drive with room in its buffer.
@@ -53,7 +55,10 @@ const TOGETHER: [Ticks; 4] = [
     20 * TICKS_PER_US,
 ];
 /// The number of writes whose completions are grouped.
-pub(super) const UNIT_WRITES: u64 = 12_000;
+const UNIT_WRITES: u64 = 12_000;
+/// The number of blocks that [`alone`] writes, and that [`unit`] writes, at most.
+pub(super) const ALONE_BLOCKS: u64 = WRITES * (SIZES[0] + SIZES[1]) + IN_ORDER;
+pub(super) const UNIT_BLOCKS: u64 = UNIT_WRITES + UNIT_WRITES / 4;
 /// Writes count as completing in groups of a program unit if at least this fraction of the groups has the same size.
 const UNIT_SHARE: f64 = 0.5;
 /// A cache of fast blocks counts as full when the rate of the first fill falls below this fraction of its median so
@@ -155,6 +160,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
     for _ in 0..READS {
         reads.push(bench.alone(Action::Read, random.below(blocks) * BLOCK, BLOCK_BYTES)?);
     }
+    let mean = us(reads.iter().sum()) / reads.len() as f64;
     let read = middle(&mut reads);
     found.values.push(Identified::new(
         "read_us",
@@ -200,6 +206,12 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
             }
         }
         found.values.push(page("page_read_us", read.0));
+        found.values.push(Identified::new(
+            PAGE_MEAN,
+            "us",
+            (mean - hit.0, mean - hit.2, mean - hit.1),
+            "mean time of the same reads less buffered_read_us: the mean over all types of page",
+        ));
     } else {
         found.unknown.push(format!(
             "page_read_us: a read of a block written just before takes {} us, and any other read takes {} us: the time of the page cannot be separated from the time of the command",
@@ -325,6 +337,12 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
     Ok(found)
 }
 
+/// The largest number of blocks that [`buffer`] writes if `used` blocks are used. Each filling is twice as large as the
+/// one before, and the largest has a quarter of the used blocks, so that all together have less than half of them.
+pub(super) fn buffer_blocks(used: u64) -> u64 {
+    FILLINGS as u64 * (used / 2) + used / 16 + WRITES / 8
+}
+
 /// The completion times of `left` random writes, in ascending order and relative to the first submission. A flush
 /// and a pause precede them.
 fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<Vec<Ticks>, Error> {
@@ -401,7 +419,7 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
 pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
-    let mut left = UNIT_WRITES + UNIT_WRITES / 4;
+    let mut left = UNIT_BLOCKS;
     let mut ends = Vec::with_capacity(left as usize);
     let place = || {
         left -= 1;
@@ -530,16 +548,16 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
     found
 }
 
-/// A number of dies, computed from the rate of saturated random reads and the time of a page read.
+/// A number of dies, computed from the rate of saturated random reads and the mean time of a page read.
 pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
     let mut more = Findings::default();
-    if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {
+    if let (Some(rate), Some(page)) = (reads_per_s, found.get(PAGE_MEAN)) {
         let busy = rate * page.value / 1e6;
         more.values.push(Identified::new(
             "reads_at_a_time",
             "",
             (busy, rate * page.low / 1e6, rate * page.high / 1e6),
-            "rate of saturated random reads times page_read_us: at most this many dies, or independent planes, are busy; the drive may have more",
+            "rate of saturated random reads times page_read_mean_us: at most this many dies, or independent planes, are busy; the drive may have more",
         ));
     }
     more.unknown.push(

@@ -13,13 +13,42 @@ fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Strin
     std::iter::once(csv::line(&head)).chain(lines).collect()
 }
 
+/// The drive of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Drive<'a> {
+    /// The name of the drive.
+    pub name: &'a str,
+    /// Bytes of the full-size drive.
+    pub full_bytes: u64,
+    /// Bytes of the full-size drive that are used.
+    pub used_bytes: f64,
+}
+
+impl Drive<'_> {
+    fn used_gib(&self) -> String {
+        (self.used_bytes / GIB).to_string()
+    }
+
+    /// The table of `columns` and `rows`. If only a part of the drive is used, a further column says so.
+    fn table(&self, columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+        if self.used_bytes >= self.full_bytes as f64 {
+            return table(columns, rows);
+        }
+        let rows = rows.into_iter().map(|mut row| {
+            row.push(self.used_gib());
+            row
+        });
+        table(&[columns, &["used_gib"]].concat(), rows)
+    }
+}
+
 /// A rate as text, rounded to a tenth.
 fn per_s(rate: f64) -> String {
     ((rate * 10.0).round() / 10.0).to_string()
 }
 
 /// The table of response times by load.
-pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> String {
+pub(super) fn latency(drive: Drive<'_>, stream_per_s: f64, loads: &[OfLoad]) -> String {
     let columns = [
         "drive",
         "offered_writes_per_s",
@@ -36,7 +65,7 @@ pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> Strin
         let of = |op: &'static str, spreads: &[super::times::Spread]| {
             let rows = spreads.iter().map(|spread| {
                 vec![
-                    drive.to_owned(),
+                    drive.name.to_owned(),
                     load.offered.to_string(),
                     stream_per_s.to_string(),
                     per_s(load.steady.writes_per_s),
@@ -54,11 +83,11 @@ pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> Strin
         rows.extend(of("write", &load.steady.writes));
         rows
     });
-    table(&columns, rows)
+    drive.table(&columns, rows)
 }
 
 /// The table of queue depths.
-pub(super) fn depth(drive: &str, found: &[(Action, u32, Steady)]) -> String {
+pub(super) fn depth(drive: Drive<'_>, found: &[(Action, u32, Steady)]) -> String {
     let columns = [
         "drive",
         "op",
@@ -75,7 +104,7 @@ pub(super) fn depth(drive: &str, found: &[(Action, u32, Steady)]) -> String {
             Action::Read | Action::Flush => "randread",
         };
         Some(vec![
-            drive.to_owned(),
+            drive.name.to_owned(),
             op.to_owned(),
             "4k".to_owned(),
             depth.to_string(),
@@ -85,25 +114,21 @@ pub(super) fn depth(drive: &str, found: &[(Action, u32, Steady)]) -> String {
             steady.us(*action, "99")?.to_string(),
         ])
     });
-    table(&columns, rows)
+    drive.table(&columns, rows)
 }
 
 /// The table of saturated rates, with a column for each name.
-pub(super) fn rates(drive: &str, bytes: u64, found: &[(&str, f64)]) -> String {
+pub(super) fn rates(drive: Drive<'_>, found: &[(&str, f64)]) -> String {
     let columns = ["drive", "capacity"].into_iter();
     let columns: Vec<_> = columns.chain(found.iter().map(|(name, _)| *name)).collect();
-    let capacity = format!("{} GB", (bytes as f64 / 1e9).round());
-    let first = [drive.to_owned(), capacity].into_iter();
+    let capacity = format!("{} GB", (drive.full_bytes as f64 / 1e9).round());
+    let first = [drive.name.to_owned(), capacity].into_iter();
     let row = first.chain(found.iter().map(|(_, rate)| per_s(*rate)));
-    table(&columns, [row.collect()])
+    drive.table(&columns, [row.collect()])
 }
 
 /// The table of write amplification by bytes written; `None` if the drive has no counter of programmed bytes.
-pub(super) fn fill(
-    drive: &str,
-    used_bytes: f64,
-    phases: &[(&str, Vec<Written>)],
-) -> Option<String> {
+pub(super) fn fill(drive: Drive<'_>, phases: &[(&str, Vec<Written>)]) -> Option<String> {
     let columns = [
         "drive",
         "run",
@@ -121,10 +146,10 @@ pub(super) fn fill(
         for (pass, written) in passes.iter().enumerate() {
             for part in &written.parts {
                 rows.push(vec![
-                    drive.to_owned(),
+                    drive.name.to_owned(),
                     "measured".to_owned(),
                     (place + 1).to_string(),
-                    (used_bytes / GIB).to_string(),
+                    drive.used_gib(),
                     (*pattern).to_owned(),
                     String::new(),
                     "4096".to_owned(),

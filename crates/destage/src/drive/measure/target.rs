@@ -55,6 +55,22 @@ pub trait Target {
     /// The name of the drive in tables.
     fn name(&self) -> String;
 
+    /// What tells the drive apart from others of the same name and capacity, such as the serial number of a disk. An
+    /// interrupted measurement continues only on a drive with the same identity. Empty if nothing is known.
+    fn identity(&self) -> String {
+        String::new()
+    }
+
+    /// The bytes at both ends of the drive, where partition tables and file systems are stored. They show whether the
+    /// drive still holds what an interrupted measurement left. `None` if they are not known. No command is
+    /// outstanding at the time of the call.
+    ///
+    /// # Errors
+    /// If the drive cannot be read.
+    fn ends(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        Ok(None)
+    }
+
     /// Whether the times are real time; otherwise they are virtual time.
     fn is_real(&self) -> bool {
         true
