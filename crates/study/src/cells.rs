@@ -342,7 +342,7 @@ impl Study {
         let kinds = kinds_of(grid, extra);
         for (kind, key, value) in &extra.readings {
             if kinds.contains(kind.as_str()) {
-                let origin = Origin::Given(format!("the reading {key} = {value}"));
+                let origin = Origin::File(format!("the reading {key} = {value}"));
                 settings.set(key, value, origin);
             }
         }

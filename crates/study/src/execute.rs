@@ -233,7 +233,9 @@ fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
         all.into_iter().map(nameless)
     });
     let in_vain = match cell.what {
-        What::Run => unused([&cell.combination.config]),
+        // A study sets the same parameters for all of its inputs, so a parameter that only another input uses is no
+        // mistake.
+        What::Run => unused([&cell.combination.config], &[]),
         What::Trace => Vec::new(),
     };
     let all: Vec<String> = of_input.chain(in_vain).collect();

@@ -52,7 +52,8 @@ pub struct Figure {
 pub struct Series {
     /// The name of the line or column.
     pub name: String,
-    /// A point for each value on the x axis; `None` if there is no result for that value.
+    /// A point for each value on the x axis; `None` if there is no result for that value, or if the run with any
+    /// of the seeds gave none.
     pub points: Vec<Option<Point>>,
     /// The published value for each value on the x axis; `None` if the study file has no published value there.
     pub published: Vec<Option<f64>>,
@@ -90,13 +91,6 @@ impl Figure {
             true => self.title.clone(),
             false => format!("{}: {}", self.place, self.title),
         }
-    }
-
-    /// Whether the figure has any published value.
-    #[must_use]
-    pub fn has_published(&self) -> bool {
-        let mut all = self.series.iter().flat_map(|series| &series.published);
-        all.any(Option::is_some)
     }
 
     /// The data as CSV: a header, and a row for each value on the x axis.
@@ -409,8 +403,9 @@ impl Study {
         })
     }
 
-    /// Evaluates `formula` once for each seed, and summarises the values. `context` has all labels except the
-    /// seed, unless the figure fixes the seed, too.
+    /// Evaluates `formula` once for each seed, and summarises the values; `None` if there is no value, or if a run
+    /// with any of the seeds gave no result. `context` has all labels except the seed, unless the figure fixes the
+    /// seed, too.
     fn point(
         &self,
         formula: &str,
@@ -433,6 +428,7 @@ impl Study {
             }
         };
         let (mut values, mut first) = (Vec::new(), None);
+        let mut has_failed = false;
         for (place, seed) in seeds.into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(seed.map(|seed| ("seed".to_owned(), seed)));
@@ -451,14 +447,18 @@ impl Study {
                 Err(NoValue::Missing(trace)) => {
                     seen.note(format!("the trace {trace} is missing"));
                 }
-                Err(NoValue::Failed(error)) => seen.note(format!("a run failed: {error}")),
+                Err(NoValue::Failed(error)) => {
+                    seen.note(format!("a run gave no result: {error}"));
+                    has_failed = true;
+                }
                 Err(NoValue::NotFinite(text)) => seen.note(text),
                 // This is no mistake in the study, because a grid need not have every scheme at every size.
                 Err(NoValue::NoRun(_)) => {}
                 Err(NoValue::Wrong(text)) => return Err(text),
             }
         }
-        if values.is_empty() {
+        // A mean over the other seeds would not show that a run gave no result.
+        if has_failed || values.is_empty() {
             return Ok(None);
         }
         Ok(Some(Point {

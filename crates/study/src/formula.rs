@@ -13,8 +13,9 @@
 //!   `ratio(a, b)` is `a / b`, and `diff(a, b)` is `a - b`. `abs(x)` is the absolute value, `sqrt(x)` the square
 //!   root, and `round(x, digits)` rounds to this number of decimals. `gain`, `ratio`, `diff`, `abs` and `round`
 //!   also accept lists, and then return a list with one result for each element.
-//! * `rank(list, share)` is the smallest element that at least this share of the elements does not exceed:
-//!   `rank(list, 0.5)` is the median, and `rank(list, 0.9)` the 90th percentile.
+//! * `median(list)` is the median: the element in the middle, or the mean of the two elements in the middle.
+//!   `rank(list, share)` is the smallest element that at least this share of the elements does not exceed:
+//!   `rank(list, 0.9)` is the 90th percentile.
 //! * `near(a, b, percent)` is true if `a` and `b` differ by at most this percentage of `b`. For lists, this has
 //!   to be true for every pair of elements.
 //! * `ascending(list)` is true if each number is larger than its predecessor; `descending(list)` is true if each
@@ -40,7 +41,7 @@ use serde_json::Value as Json;
 
 use super::cells::InputFacts;
 use super::drives;
-use super::rows::{AXES, DESTAGES, Row, Rows};
+use super::rows::{AXES, DESTAGES, Row, Rows, identity};
 use destage::Error;
 
 /// The axis of the variants of a study.
@@ -68,8 +69,8 @@ pub struct Outcome {
 pub enum NoValue {
     /// The formula needs a run whose trace was not found. The text is the name of the trace.
     Missing(String),
-    /// The formula needs a run that failed, or a metric that is not defined for a run. The text is the error
-    /// message.
+    /// The formula needs a run that failed, or a metric that is not defined for a run. The text has the labels of
+    /// the run and the error message.
     Failed(String),
     /// No run has the labels in the formula. The text is the error message.
     NoRun(String),
@@ -332,8 +333,8 @@ fn value_in(row: &Row, name: &str, seen: &mut Seen) -> Found {
         if !may_be_parameter && name != DESTAGES {
             named(name)?;
         }
-        seen.hindrance
-            .get_or_insert(NoValue::Failed(error.to_owned()));
+        let text = format!("{}: {error}", identity(&row.labels));
+        seen.hindrance.get_or_insert(NoValue::Failed(text));
         return Err(wrong(error));
     }
     if let Some(value) = row.value(name) {
@@ -370,12 +371,22 @@ fn find<'a>(
         // Two grids of a study may define the same run, which then occurs twice in `rows`.
         return match found.find(|other| other.labels != first.labels) {
             None => Ok(first),
-            Some(other) => Err(wrong(format!(
-                "m({}): several runs have these labels, such as {} and {}; expected one",
-                listing(labels),
-                listing(&first.labels),
-                listing(&other.labels)
-            ))),
+            Some(other) => {
+                let differs =
+                    |(axis, value): &(&String, &String)| other.labels.get(*axis) != Some(*value);
+                let how = first.labels.iter().find(differs).map(|(axis, value)| {
+                    format!(
+                        ", chosen by a further label in m or by where = {{ {axis:?} = {value:?} }}"
+                    )
+                });
+                Err(wrong(format!(
+                    "m({}): several runs have these labels, such as {} and {}; expected one{}",
+                    listing(labels),
+                    listing(&first.labels),
+                    listing(&other.labels),
+                    how.unwrap_or_default()
+                )))
+            }
         };
     }
     Err(nothing(rows, labels, "m", seen))
@@ -539,6 +550,16 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     environment.add_function("min", |list: Value| {
         let all = numbers(&list)?;
         Ok::<_, minijinja::Error>(all.into_iter().fold(f64::INFINITY, f64::min))
+    });
+    environment.add_function("median", |list: Value| {
+        let mut all = numbers(&list)?;
+        all.sort_by(f64::total_cmp);
+        let middle = all.len() / 2;
+        match all.len() {
+            0 => Err(wrong("median: expected a list of one value or more")),
+            odd if odd % 2 == 1 => Ok(all[middle]),
+            _ => Ok(f64::midpoint(all[middle - 1], all[middle])),
+        }
     });
     environment.add_function("rank", |list: Value, share: f64| {
         let mut all = numbers(&list)?;

@@ -206,13 +206,13 @@ impl Study {
         for input in &file.input {
             if input.differs.is_some() && (input.trace.is_none() || input.stands_for.is_none()) {
                 return Err(self.wrong(format!(
-                    "input {:?}: differs is for a real trace that is shown beside the trace it stands for; expected trace and stands_for with it",
+                    "input {:?}: the key differs is for a real trace that is shown beside the trace it stands for; expected the keys trace and stands_for as well",
                     input.name
                 )));
             }
             if input.buffers_shrunk.is_some() && input.differs.is_none() {
                 return Err(self.wrong(format!(
-                    "input {:?}: buffers_shrunk belongs to differs; expected differs with it",
+                    "input {:?}: the key buffers_shrunk is allowed only together with the key differs; expected differs as well",
                     input.name
                 )));
             }

@@ -52,11 +52,9 @@ pub(super) fn requests(text: &str, page_bytes: u64) -> Result<Vec<Request>, Stri
             arrival,
             sector: first * sectors_of_page,
             sectors: u32::try_from(pages * sectors_of_page).map_err(|_| refused())?,
-            volume: 0,
             line: u32::try_from(requests.len() + 1).unwrap_or(u32::MAX),
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         });
     }
     Ok(requests)

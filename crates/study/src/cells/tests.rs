@@ -247,17 +247,17 @@ fn what_is_of_a_relative_is_of_no_other_input() {
         (
             "differs = 'A part.'\n",
             "",
-            "buffers_shrunk belongs to differs; expected differs with it",
+            "the key buffers_shrunk is allowed only together with the key differs; expected differs as well",
         ),
         (
             "trace = 'f'",
             "pages = '1'",
-            "differs is for a real trace that is shown beside the trace it stands for",
+            "the key differs is for a real trace that is shown beside the trace it stands for",
         ),
         (
             "stands_for = 'g'\n",
             "",
-            "expected trace and stands_for with it",
+            "expected the keys trace and stands_for as well",
         ),
     ] {
         let error = parsed(&relative.replace(from, to)).unwrap_err().to_string();

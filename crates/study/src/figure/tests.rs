@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::{Extra, Scale, Traces};
+use crate::{Extra, InputFacts, Role, Scale, Traces};
 
 const STUDY: &str = r#"
 title = "t"
@@ -101,4 +101,50 @@ fn labels_of_what_is_left_out_are_not_refused() {
     let text = STUDY.replace("[\"fab\", \"lru\"]", "[\"fab\", \"bplru\"]");
     checked(&text).unwrap_err();
     checked(&(text + more)).unwrap();
+}
+
+/// If the run with one seed failed, the cell is empty, because a mean over the other seeds would not show it. The
+/// reason names the run.
+#[test]
+fn a_failed_seed_empties_its_cell() {
+    let row = |buffer: &str, seed: &str, result: Value| Row {
+        labels: [
+            ("buffer", buffer),
+            ("flash.erase_us", "1500"),
+            ("input", "short"),
+            ("seed", seed),
+            ("size", "131072"),
+            ("variant", BASE),
+        ]
+        .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
+        .into(),
+        input: InputFacts {
+            name: "short".to_owned(),
+            digest: None,
+            role: Role::Made,
+            differs: String::new(),
+        },
+        result: Arc::new(result),
+    };
+    let hits = |count: u64| json!({ "metrics": { "buffer.write_hits": count } });
+    let rows = Rows {
+        all: vec![
+            row("fab", "1", hits(2)),
+            row("fab", "2", json!({ "error": "no space" })),
+            row("lru", "1", hits(1)),
+            row("lru", "2", hits(3)),
+        ],
+        ..Rows::default()
+    };
+    let study = Study::parse("s", STUDY, "s.toml", PathBuf::new()).unwrap();
+    let figure = &study.figures(&Arc::new(rows)).unwrap()[0];
+    let means = figure.series.iter().map(|series| series.points[0]);
+    let means: Vec<_> = means.map(|point| point.map(|point| point.mean)).collect();
+    assert_eq!(means, [None, Some(2.0)]);
+    assert_eq!(
+        figure.gaps,
+        [
+            "a run gave no result: buffer=fab flash.erase_us=1500 input=short seed=2 size=131072 variant=base: no space"
+        ]
+    );
 }

@@ -56,6 +56,9 @@ fn functions_give_what_their_names_say() {
         ("round([2.4, 2.6])", json!([2.0, 3.0])),
         ("sum([1, 2, 3])", json!(6.0)),
         ("mean([1, 2, 6])", json!(3.0)),
+        ("median([9, 1, 2])", json!(2.0)),
+        ("median([9, 1, 2, 4])", json!(3.0)),
+        ("rank([9, 1, 2, 4], 0.5)", json!(2.0)),
         ("min([2, 1, 3])", json!(1.0)),
         ("max([2, 1, 3])", json!(3.0)),
         (
@@ -154,7 +157,9 @@ fn an_input_without_the_variant_has_the_values_of_another_variant() {
 fn why_there_is_no_value_is_told_apart() {
     assert_eq!(
         value("m('flash.erases', buffer='fab', size='2MiB')"),
-        Err(NoValue::Failed("no space".to_owned()))
+        Err(NoValue::Failed(
+            "buffer=fab input=random size=2097152: no space".to_owned()
+        ))
     );
     assert_eq!(
         value("m('flash.erases', input='real')"),
@@ -163,7 +168,14 @@ fn why_there_is_no_value_is_told_apart() {
     let no_run = value("m('flash.erases', input='random', size='9MiB')");
     assert!(matches!(no_run, Err(NoValue::NoRun(_))), "{no_run:?}");
     for (formula, part) in [
-        ("m('flash.erases', buffer='lru')", "several runs"),
+        (
+            "m('flash.erases', buffer='lru')",
+            "several runs have these labels",
+        ),
+        (
+            "m('flash.erases', buffer='lru')",
+            "expected one, chosen by a further label in m or by where = { \"size\" = \"1048576\" }",
+        ),
         ("m('erases', buffer='lru', size='1MiB')", "\"erases\""),
         ("gian(1, 2)", "gian"),
         ("gain([1, 2], [1])", "different lengths"),
@@ -222,5 +234,6 @@ fn all_runs_with_labels_make_a_list() {
         Err(NoValue::Failed(_))
     ));
     assert!(matches!(value("rank([], 0.5)"), Err(NoValue::Wrong(_))));
+    assert!(matches!(value("median([])"), Err(NoValue::Wrong(_))));
     assert!(matches!(value("rank([1], 2)"), Err(NoValue::Wrong(_))));
 }

@@ -145,7 +145,7 @@ impl Verdict {
                 "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
             Self::UnderDetermined => {
-                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If the paper's own numbers come out under one reading of its rules, on its own trace or in an example that it prints, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
+                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
                 "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."
@@ -217,6 +217,8 @@ pub(super) struct Evidence {
     /// run, each other seed, each unpublished setting and each other combination of interpretations. `None` if the
     /// claim is not checked for its sign or has no published size.
     pub(super) sized: Option<Share>,
+    /// Whether the check compares the measured value with one that the paper published.
+    pub(super) compared: bool,
     /// Whether the claim needs an assumption that the paper does not state.
     pub(super) assumed: bool,
     /// Whether parameters of the input were chosen so that the claim holds.
@@ -235,12 +237,12 @@ pub(super) fn decide(evidence: &Evidence) -> Verdict {
     if evidence.assumed {
         return Verdict::UnderDetermined;
     }
-    // If the base run confirms a worked example or a result on the paper's own trace, the authors probably used
-    // an interpretation under which the claim holds. The claim may then fail under other interpretations. A sign
-    // alone confirms nothing.
-    let is_identified = evidence.holds
-        && evidence.sized.is_none()
-        && (kind == Kind::Example || (kind, role) == (Kind::Measured, Role::Original));
+    // If the base run gives the result of a worked example, or a published value on the paper's own trace, the
+    // authors probably used an interpretation under which the claim holds. The claim may then fail under other
+    // interpretations. A sign, or a statement without a value, confirms no interpretation.
+    let is_value = evidence.compared && (kind, role) == (Kind::Measured, Role::Original);
+    let is_identified =
+        evidence.holds && evidence.sized.is_none() && (kind == Kind::Example || is_value);
     if share.held > 0 && !share.all() || readings.is_some_and(|each| !each.all()) && !is_identified
     {
         return Verdict::UnderDetermined;

@@ -132,7 +132,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "fab, bplru, clc, bpac, epo",
-        "FAB evicts the block with the most pages; BPLRU is block-lru with padding and compensation; CLC treats large and small blocks separately and gives the small ones the share alpha; BPAC learns thresholds of rewrite distances; EPO evicts one page for each flash element at a time.",
+        "FAB evicts the block with the most pages; BPLRU is block-lru with padding and compensation; CLC keeps the most recently written blocks, a share alpha of all, and evicts the largest of the others; BPAC learns thresholds of rewrite distances; EPO evicts pages in batches, one page for each die.",
     ),
     (
         "wb, apu-lru, apu-lfu, apu-lru-d, apu-lfu-d",
@@ -144,6 +144,6 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "page, block, hybrid, bast, fast, last, sast, superblock, dftl, hat",
-        "Translation layers. page maps pages and block maps whole blocks. The hybrid layers map blocks and have log blocks: for one block (bast), shared by all blocks (fast, last), or shared by a group of blocks (sast, superblock). dftl and hat map pages and keep the map in flash or in a separate memory.",
+        "Translation layers. page maps pages and block maps whole blocks. hybrid maps blocks, and the pages of a block may be in any order. bast, fast, last and sast map blocks and have log blocks: each log block belongs to one block (bast), to a group of blocks (sast), or to all blocks (fast, last; these two also have log blocks of a single block, for sequential or long writes). superblock maps the pages within a group of blocks. dftl and hat map pages and keep the map in flash or in a separate memory.",
     ),
 ];

@@ -254,12 +254,14 @@ impl Plan {
                     let mut cells = study.cells(self.scale, &self.traces, &extra)?;
                     // Open rules, unpublished settings and seeds are not varied together. Combinations other than
                     // the default are therefore executed only under the settings of the paper and with the first
-                    // seed.
+                    // seed, and only if a claim uses the experiment.
                     if index > 0 {
+                        let is_judged = paper.claims_of(&study.name) > 0;
                         let seed = cells.cells.first();
                         let seed = seed.and_then(|cell| cell.labels.get("seed")).cloned();
                         cells.cells.retain(|cell| {
-                            cell.labels.get("seed") == seed.as_ref()
+                            is_judged
+                                && cell.labels.get("seed") == seed.as_ref()
                                 && paper.needs_variant(study, cell)
                         });
                     }

@@ -238,17 +238,21 @@ impl Paper {
     }
 
     /// Whether the run `cell` can be needed to evaluate a claim in the base run. This is so if the variant of the
-    /// run is the base or one of those that the study compares, or if a formula contains the name of the variant.
+    /// run is the base or one of those that the study compares, or if a claim of the study names the variant.
     pub(super) fn needs_variant(&self, study: &Study, cell: &Cell) -> bool {
         let name = cell.labels.get("variant").map_or(BASE, String::as_str);
         let variant = study.variants().find(|variant| variant.name == name);
         let is_compared = variant.is_none_or(|variant| variant.kind == VariantKind::Compared);
         let names = |claim: &Claim| {
-            let formulas = [&claim.measured, &claim.holds];
-            let formulas = formulas.into_iter().flatten();
-            formulas.into_iter().any(|formula| formula.contains(name))
+            let mut formulas = [&claim.measured, &claim.holds].into_iter().flatten();
+            let mut of_each = claim.each.get("variant").into_iter().flatten();
+            // The name alone may be a value of another axis, such as `nearest` of `trace.align`.
+            formulas.any(|formula| formula.contains("variant") && formula.contains(name))
+                || of_each.any(|value| value.as_str() == Some(name))
         };
-        is_compared || self.claims.iter().any(names)
+        let is_of_study = |claim: &Claim| claim.experiment.as_ref() == Some(&study.name);
+        let mut claims = self.claims.iter();
+        is_compared || claims.any(|claim| is_of_study(claim) && names(claim))
     }
 
     pub(super) fn study(&self, name: &str) -> Option<&Study> {

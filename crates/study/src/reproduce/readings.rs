@@ -62,7 +62,8 @@ impl Rule {
 pub struct Combination {
     /// The value of the parameter of each rule, in the order of [`Readings::rules`].
     pub values: Vec<String>,
-    /// For each claim, by its id, whether the claim holds under this combination.
+    /// For each claim, by its id, whether the claim holds under this combination. A claim is absent if one of its
+    /// runs gave no result.
     pub claims: BTreeMap<String, bool>,
     /// For each claim, by its id, the measured value under this combination.
     pub measured: BTreeMap<String, Value>,
@@ -88,7 +89,8 @@ impl Readings {
         };
         let moves = |id: &&String| {
             let of = |combination: &Combination| combination.claims.get(*id).copied();
-            self.combinations.iter().any(|each| of(each) != of(first))
+            let mut all = self.combinations.iter().filter_map(of);
+            all.any(|holds| Some(holds) != of(first))
         };
         first
             .claims
@@ -135,12 +137,24 @@ impl Readings {
         first.copied().unwrap_or(place)
     }
 
-    /// The combinations that test the claim `id`, the default first. A combination is a test only if the claim
-    /// uses other runs under it than under each earlier combination.
+    /// The combinations that test the claim `id`, the default first. A combination is a test only if every run of the
+    /// claim gave a result under it, and if the claim uses other runs under it than under each earlier combination.
     fn tests(&self, id: &str) -> Vec<&Combination> {
         let all = self.combinations.iter().enumerate();
-        let tests = all.filter(|(place, _)| self.alike(id, *place) == *place);
+        let tests = all.filter(|(place, each)| {
+            each.claims.contains_key(id) && self.alike(id, *place) == *place
+        });
         tests.map(|(_, each)| each).collect()
+    }
+
+    /// A sentence about the combinations under which a run of the claim `id` gave no result; empty if there are
+    /// none.
+    fn failed(&self, id: &str) -> &'static str {
+        let mut all = self.combinations.iter();
+        match all.all(|each| each.claims.contains_key(id)) {
+            true => "",
+            false => " Combinations under which a run gave no result are left out.",
+        }
     }
 
     /// The number of rules that affect a run of the claim `id`. A rule does so if two combinations that differ
@@ -219,6 +233,7 @@ impl Readings {
             0 => String::new(),
             idle => format!(" {}", self.without(idle)),
         };
+        let rest = format!("{rest}{}", self.failed(id));
         let turning = self.turning(id);
         let [makes, make] = turned_to(!by_default);
         if turning.is_empty() {
@@ -356,7 +371,7 @@ impl Readings {
     fn turning(&self, id: &str) -> Vec<Vec<(usize, &str)>> {
         let of = |each: &Combination| each.claims.get(id).copied();
         let default = self.combinations.first().and_then(of);
-        let turned = |each: &&Combination| of(each) != default;
+        let turned = |each: &&Combination| of(each).is_some_and(|holds| Some(holds) != default);
         let all: Vec<_> = self.combinations.iter().filter(turned).collect();
         let is_within = |one: &Combination, other: &Combination| {
             let mut changed = self.changed(one).into_iter();
@@ -480,6 +495,19 @@ mod tests {
         );
         assert_eq!(readings.defaults("X"), "a = 0, and b = 0, and c = 0");
         assert_eq!(readings.turned("Y"), None);
+        // If a run gave no result under a combination, this combination is left out.
+        let whole = readings.combinations.clone();
+        readings.combinations[4].claims.clear();
+        assert_eq!(readings.turning("X").len(), 3);
+        let share = readings.share_of("X").unwrap();
+        assert_eq!((share.held, share.tried), (3, 7));
+        assert!(
+            readings
+                .turned("X")
+                .unwrap()
+                .ends_with(" Combinations under which a run gave no result are left out.")
+        );
+        readings.combinations = whole;
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::claim::{Check, Tolerance, bears_out, ratios, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::values::each_things;
-use super::verdict::{Case, Other, Outcome, Tried};
+use super::verdict::{Case, Failed, Other, Outcome, Tried};
 use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
@@ -73,6 +73,9 @@ impl Case<'_> {
             let rules = self.readings.map(|each| each.defaults(&self.claim.id));
             because.extend(rules.map(|rules| format!("Here {rules}.")));
         }
+        because.extend(outcome.failed.iter().map(|Failed { with, error }| {
+            format!("The case with {with} is left out, since a run gave no result: {error}.")
+        }));
         because.push(self.note());
         folded.extend(self.cases(outcome));
         folded.extend(self.over_seeds(outcome));
@@ -97,6 +100,7 @@ impl Case<'_> {
             evidence,
             verdict,
             others,
+            ..
         } = outcome;
         let on = self.evidence_on(outcome);
         let too = |does: &str| {
@@ -114,7 +118,7 @@ impl Case<'_> {
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(Share { held, tried }) if held < tried => format!(
-                    "{there}. The claim holds under {held} of the {tried} combinations of the rules that the paper leaves open, and fails under the others. The paper used one of these combinations, and does not say which; on its own trace a claim counts as reproduced if one of them makes it hold."
+                    "{there}. The claim holds under {held} of the {tried} combinations of the rules that the paper leaves open, and fails under the others. The paper used one of these combinations, and does not say which; on its own trace a claim counts as reproduced if one of them gives the value that the paper prints."
                 ),
                 _ => format!("{there}.{does}"),
             },
@@ -673,7 +677,10 @@ impl Case<'_> {
             Some(Decisive::Beside(other)) => {
                 let with = told(&other.tried);
                 let came_out = match with.len() > 2 * LONG {
-                    true => "The table of its judged values has what came out there.".to_owned(),
+                    true => {
+                        "The claim's table of judged values has the measured values in this case."
+                            .to_owned()
+                    }
                     false => format!("There {with}.{in_base}"),
                 };
                 let about = self.about(&other.name);

@@ -73,6 +73,63 @@ fn a_day_is_that_of_the_calendar() {
     }
 }
 
+/// Under a combination of readings other than the default, only those runs are made that a claim can use: none of an
+/// experiment without claims, and none with an unpublished setting that no claim names. The setting `cover` has the
+/// name of a value of `trace.align`, which is another axis.
+#[test]
+fn other_combinations_make_only_runs_that_claims_use() {
+    let asked = |formula: &str| {
+        let study = r#"
+title = "t"
+[[input]]
+name = "i"
+pages = "0 1 2"
+[[variant]]
+name = "cover"
+kind = "unpublished"
+set = { "sim.drain" = true }
+[[grid]]
+buffers = ["bplru"]
+sizes = ["64KiB"]
+variants = ["base", "cover"]
+"#;
+        let head = r#"
+source = "Nobody"
+about = "A test."
+[[reading]]
+of = "bplru"
+parameter = "buffer.pad"
+values = [true, false]
+about = "Whether blocks are padded."
+"#;
+        let claims = format!(
+            "[[claim]]\nid = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nexperiment = 'judged'\nmeasured = '{formula}'\n"
+        );
+        let files = [
+            ("paper.toml", head),
+            ("claims.toml", claims.as_str()),
+            ("judged.toml", study),
+            ("shown.toml", study),
+        ];
+        let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let plan = Plan {
+            papers: vec![Paper::parse("own", files.into()).unwrap()],
+            scale: Scale::Reduced,
+            traces: shipped_traces().unwrap(),
+            thresholds: Thresholds::shipped().unwrap(),
+            extra: Extra::default(),
+            readings: true,
+        };
+        let asked = plan.asked(&plan.papers).unwrap();
+        let runs = asked.iter().map(|cells| cells.cells.len());
+        runs.collect::<Vec<_>>()
+    };
+    let base = r#"m("buffer.evictions", {"trace.align": "cover"}) > 0"#;
+    assert_eq!(asked(base), [2, 2, 1, 0]);
+    let named = r#"m("buffer.evictions", variant="cover") > 0"#;
+    assert_eq!(asked(named), [2, 2, 2, 0]);
+}
+
 /// The names of the experiments that are small enough for every run of the test suite.
 const SMALL: [&str; 2] = ["examples", "streams"];
 

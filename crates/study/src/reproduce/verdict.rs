@@ -125,8 +125,8 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    /// The result if a required run failed.
-    const FAILED: Self = Self {
+    /// No result, for a claim that was not evaluated.
+    const NONE: Self = Self {
         measured: Value::Null,
         holds: false,
         failed: BTreeMap::new(),
@@ -143,12 +143,31 @@ pub(super) struct Other {
     pub(super) tried: Tried,
 }
 
+/// A seed or setting with which the claim could not be evaluated, because a run failed.
+pub(super) struct Failed {
+    /// The seed or setting, such as `seed 2` or `the setting undrained`.
+    pub(super) with: String,
+    /// The labels of the run, and its error message.
+    pub(super) error: String,
+}
+
+/// The result in a case other than the base run.
+enum Beside {
+    Tried(Tried),
+    /// A run that the claim needs failed. The text has the labels of the run and its error message.
+    Failed(String),
+    /// The study has no runs for this case.
+    NotMade,
+}
+
 /// The results of a claim in all cases, and the verdict.
 pub(super) struct Outcome {
     /// The result in the base run, which has the settings of the paper and the first seed.
     pub(super) first: Tried,
     /// The results with each other seed and with each unpublished setting.
     pub(super) others: Vec<Other>,
+    /// The seeds and unpublished settings that are left out, because a run failed.
+    pub(super) failed: Vec<Failed>,
     pub(super) evidence: Evidence,
     pub(super) verdict: Verdict,
 }
@@ -213,6 +232,7 @@ impl Case<'_> {
                     ..
                 },
             verdict,
+            ..
         } = outcome;
         let fails_as_assumed = assumed && !holds && verdict == Verdict::UnderDetermined;
         if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) || fails_as_assumed {
@@ -309,18 +329,28 @@ impl Case<'_> {
             (name, false, context)
         };
         let settings = self.variants(VariantKind::Unpublished).into_iter();
-        let mut tries = Vec::new();
+        let (mut tries, mut failed) = (Vec::new(), Vec::new());
         for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
         {
-            // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
-            // base run. Such a result is no further case, and is dropped.
-            let tried = self.other_case(&context)?;
-            let tried = tried.filter(|tried| tried.runs.is_empty() || tried.runs != first.runs);
-            tries.extend(tried.map(|tried| Other {
-                name,
-                is_seed,
-                tried,
-            }));
+            match self.other_case(&context)? {
+                // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
+                // base run. Such a result is no further case, and is dropped.
+                Beside::Tried(tried) if tried.runs.is_empty() || tried.runs != first.runs => {
+                    tries.push(Other {
+                        name,
+                        is_seed,
+                        tried,
+                    });
+                }
+                Beside::Failed(error) => {
+                    let with = match is_seed {
+                        true => name,
+                        false => format!("the setting {name}"),
+                    };
+                    failed.push(Failed { with, error });
+                }
+                Beside::Tried(_) | Beside::NotMade => {}
+            }
         }
         let all = tries.iter().map(|other| &other.tried);
         let held = std::iter::once(&first).chain(all);
@@ -345,12 +375,14 @@ impl Case<'_> {
                 held: sized.iter().filter(|is_enough| **is_enough).count(),
                 tried: sized.len(),
             }),
+            compared: self.compares(),
             assumed: !claim.assumes.is_empty(),
             fitted: !claim.fitted.is_empty(),
         };
         let verdict = decide(&evidence);
         Ok(Ok(Outcome {
             others: tries,
+            failed,
             first,
             evidence,
             verdict,
@@ -444,6 +476,13 @@ impl Case<'_> {
         }))
     }
 
+    /// Whether the check compares the measured value with a published one.
+    fn compares(&self) -> bool {
+        let claim = self.claim;
+        let checks = [Check::Equal, Check::Within, Check::Between];
+        checks.contains(&claim.check.check) && claim.holds.is_none() && claim.published.is_some()
+    }
+
     /// Whether the formula that has to be true uses the published value.
     fn asks_published(&self) -> bool {
         let holds = self.claim.holds.as_ref();
@@ -514,10 +553,9 @@ impl Case<'_> {
             format!("{what}, measured {figures}")
         };
         for name in self.variants(VariantKind::Cause) {
-            let tried = self.other_case(&self.context(&name, seed))?;
-            tries += usize::from(tried.is_some());
-            if let Some(tried) = tried.filter(|tried| tried.holds) {
-                turned.push(with(self.described(&name), &tried));
+            if let Beside::Tried(tried) = self.other_case(&self.context(&name, seed))? {
+                tries += 1;
+                turned.extend(tried.holds.then(|| with(self.described(&name), &tried)));
             }
         }
         for cause in &self.claim.cause {
@@ -529,10 +567,9 @@ impl Case<'_> {
                 claim: &claim,
                 ..*self
             };
-            let tried = case.other_case(&self.context(BASE, seed))?;
-            tries += usize::from(tried.is_some());
-            if let Some(tried) = tried.filter(|tried| tried.holds) {
-                turned.push(with(cause.about.clone(), &tried));
+            if let Beside::Tried(tried) = case.other_case(&self.context(BASE, seed))? {
+                tries += 1;
+                turned.extend(tried.holds.then(|| with(cause.about.clone(), &tried)));
             }
         }
         let tried = match tries {
@@ -555,10 +592,9 @@ impl Case<'_> {
         Ok(Some(format!("{tried}. {does}: {}.", turned.join("; and "))))
     }
 
-    /// The result in a case other than the base run; `None` if the study has no runs for this case. A variant may
-    /// change one of several inputs, for example exchange the stand-in for one trace; the values of the other
-    /// inputs are then those of the base run.
-    fn other_case(&self, context: &Context) -> Result<Option<Tried>, Error> {
+    /// The result in a case other than the base run. A variant may change one of several inputs, for example
+    /// exchange the stand-in for one trace; the values of the other inputs are then those of the base run.
+    fn other_case(&self, context: &Context) -> Result<Beside, Error> {
         let variant = context.get("variant").filter(|name| *name != BASE);
         match self.attempt(context) {
             Ok(tried) => {
@@ -566,11 +602,13 @@ impl Case<'_> {
                     let mut runs = tried.runs.iter();
                     tried.runs.is_empty() || runs.any(|run| run.get("variant") == Some(variant))
                 };
-                let is_case = variant.is_none_or(has);
-                Ok(is_case.then_some(tried))
+                Ok(match variant.is_none_or(has) {
+                    true => Beside::Tried(tried),
+                    false => Beside::NotMade,
+                })
             }
-            Err(NoValue::Failed(_)) => Ok(Some(Tried::FAILED)),
-            Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(None),
+            Err(NoValue::Failed(error)) => Ok(Beside::Failed(error)),
+            Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(Beside::NotMade),
             Err(NoValue::NotFinite(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }
     }
@@ -755,7 +793,7 @@ impl Case<'_> {
         why: Why,
     ) -> Result<Judged, Error> {
         let claim = self.claim;
-        let tried = tried.unwrap_or(Tried::FAILED);
+        let tried = tried.unwrap_or(Tried::NONE);
         let each = self.names(&tried);
         let Tried {
             measured,

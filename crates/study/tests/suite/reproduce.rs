@@ -417,6 +417,22 @@ fn a_readme_has_what_comes_out() {
     }
 }
 
+/// The README of all papers has the meanings of the verdicts, the thresholds and the glossary of this program.
+#[test]
+fn the_readme_of_all_papers_explains_what_this_program_says() {
+    let report = carry_out(vec![paper(CLAIMS)], Extra::default());
+    let after = |text: &str| {
+        let (_, after) = text.split_once("## What the verdicts say").unwrap();
+        after.to_owned()
+    };
+    let readme = after(&read("experiments/README.md"));
+    assert_eq!(
+        readme,
+        after(&report.to_markdown()),
+        "make reproduce renews it"
+    );
+}
+
 #[test]
 fn the_table_of_the_project_counts_what_the_papers_have() {
     let table = read("experiments/README.md");

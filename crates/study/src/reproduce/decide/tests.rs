@@ -10,6 +10,7 @@ const HELD: Evidence = Evidence {
     holds: true,
     readings: None,
     sized: None,
+    compared: true,
     assumed: false,
     fitted: false,
 };
@@ -137,8 +138,8 @@ fn open_rules_count_as_what_was_not_published() {
         assert_eq!(of(Kind::Measured, role, split(FAILED)), under);
     }
     assert_eq!(of(Kind::General, Role::Made, split(HELD)), under);
-    // If the base run confirms a worked example or a result on the paper's own trace, the claim may fail under
-    // other interpretations.
+    // If the base run gives the result of a worked example or a published value on the paper's own trace, the claim
+    // may fail under other interpretations.
     for kind in [Kind::Measured, Kind::Example] {
         assert_eq!(of(kind, Role::Original, split(HELD)), Verdict::Reproduced);
         assert_eq!(of(kind, Role::Original, split(FAILED)), under);
@@ -147,6 +148,17 @@ fn open_rules_count_as_what_was_not_published() {
             ..split(HELD)
         };
         assert_eq!(of(kind, Role::Original, sign), under);
+    }
+    // A statement without a published value confirms no interpretation, unless it is a worked example.
+    for (kind, verdict) in [
+        (Kind::Measured, under),
+        (Kind::Example, Verdict::Reproduced),
+    ] {
+        let stated = Evidence {
+            compared: false,
+            ..split(HELD)
+        };
+        assert_eq!(of(kind, Role::Original, stated), verdict, "{kind:?}");
     }
 }
 

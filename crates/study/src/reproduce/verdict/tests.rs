@@ -281,6 +281,32 @@ measured = '2 * m(\"v\", seed=2)'"
     );
 }
 
+/// A seed or setting whose run failed says nothing about the claim. It is left out of the number of cases, and
+/// named.
+#[test]
+fn a_failed_case_is_left_out() {
+    let runs: Runs<'_> = &[
+        ("base", "1", 100.0),
+        ("base", "2", f64::NAN),
+        ("undrained", "1", 95.0),
+        ("empty", "1", f64::NAN),
+    ];
+    let left = judged(WITHIN, runs, Role::Original).unwrap();
+    assert_eq!(left.verdict, Verdict::Reproduced);
+    let share = left.share.map(|share| (share.held, share.tried));
+    assert_eq!(share, Some((2, 2)));
+    assert_eq!(
+        left.why.because[1..],
+        [
+            "The case with seed 2 is left out, since a run gave no result: seed=2 variant=base: no space.",
+            "The case with the setting empty is left out, since a run gave no result: seed=1 variant=empty: no space.",
+        ]
+    );
+    let cause: Runs<'_> = &[("base", "1", 10.0), ("slow", "1", f64::NAN)];
+    let turned = judged(WITHIN, cause, Role::Original).unwrap().why.turned;
+    assert!(turned.is_empty(), "{turned:?}");
+}
+
 /// The seeds and the settings that make a claim fail are counted separately.
 #[test]
 fn seeds_and_settings_are_counted_apart() {
