@@ -28,7 +28,7 @@ def parameter(row: destage.Row) -> str:
     of = row.fields
     unit = f" {of['unit']}" if of["unit"] else ""
     value = f"`{row.name}` = `{shown(of.get('value', of['default']))}{unit}`"
-    default = f" The default elsewhere is `{shown(of['default'])}{unit}`." if "value" in of else ""
+    default = f" The default elsewhere is `{shown(of['default'])}{unit}`." if "value" in of and of["default"] is not None else ""
     source = f" Source: {plain(of['source'].rstrip('.'))}." if of["source"] else ""
     expected = plain(of["expected"])
     needs = "".join(f": Needs {plain(need)}.\n" for need in of["needs"])

@@ -79,7 +79,6 @@ def compare(
     """
     if _inputs.is_table(traces):
         raise _inputs.table_refused("traces", traces)
-    _refuse_both(settings, buffers=buffers, sizes=sizes, ftls=ftls)
     given, of_traces, several = [], [], _several(traces)
     for trace in several:
         one, of_trace = _inputs.of(trace)
@@ -118,7 +117,8 @@ def curve(
     """Computes metrics over the size of the buffer. Without `ftl` only the buffer is simulated. See docs/CURVES.md.
 
     If `buffers` is None, there is one curve: of the scheme that settings or the profile set, or else of the default in
-    `destage.parameters()`. If `sizes` is None, there are at most 24 sizes from 64 pages on.
+    `destage.parameters()`. If `sizes` is None, there are at most 24 sizes from 64 pages on. A mapping of settings may not
+    set the size.
 
     With `sample`, values are estimated from `salts` samples (default 8), and have intervals. Each sample contains the
     share `sample` of the erase blocks (such as 0.01). With `error`, the samples are as small as possible. At every
@@ -135,7 +135,6 @@ def curve(
             raise _core.InputError(f"metric: {metric!r}: expected error with it; the curves have all metrics")
     if salts is not None:
         salts = _text.count("salts", salts, "a number of samples", _MOST_SALTS, 1)
-    _refuse_both(settings, buffers=buffers, sizes=sizes)
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
@@ -165,7 +164,6 @@ def fleet(
     `sizes` are the sizes of the buffer of one volume. The shared buffer has such a size times the number of volumes.
     See docs/FLEETS.md.
     """
-    _refuse_both(settings, buffers=buffers, sizes=sizes)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
     with Progress() as progress:
@@ -190,9 +188,9 @@ def size(
     """Finds the smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`.
 
     If `buffers` is None, the schemes of the papers and the usual baselines are compared: lru, block-lru, fab, bplru,
-    clc, bpac, epo and apu-lru. The scheme and the size that settings or the profile set are not used.
+    clc, bpac, epo and apu-lru. The scheme and the size of the profile, or of a file of settings, are not used. A mapping
+    of settings may not set them.
     """
-    _refuse_both(settings, buffers=buffers, sizes=sizes)
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
@@ -307,21 +305,6 @@ _MOST_THREADS, _MOST_SALTS = 2**32 - 1, 64
 
 def _threads(threads: Any) -> int:
     return _text.count("threads", threads, "a number of threads", _MOST_THREADS)
-
-
-#: For each argument that is a list, the parameter that it sets.
-_KEYS = {"buffers": "buffer.kind", "sizes": "buffer.capacity_bytes", "ftls": "ftl.kind"}
-
-
-def _refuse_both(settings: Any, **lists: Any) -> None:
-    """Raises an error if one of `lists` and a mapping of settings set the same parameter. A list is not overridden by a
-    single value, so it is unclear which of them is wanted."""
-    if not isinstance(settings, Mapping):
-        return
-    keys = {pair.partition("=")[0] for pair in _text.pairs(settings)}
-    for name, given in lists.items():
-        if given is not None and _KEYS[name] in keys:
-            raise _core.InputError(f"{name} and settings: both set {_KEYS[name]}; expected one of them")
 
 
 def _names(buffers: list[Any] | None) -> list[str] | None:

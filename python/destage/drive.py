@@ -54,10 +54,10 @@ def fit(
     threads: int = 0,
 ) -> Fit:
     """Fits a profile to the measurements of one drive, and judges the profile by rows that were not used for the fit.
-    Each of `files` contains one experiment.
+    Each of `files` contains another experiment.
 
-    The search starts from the profile `start`, which `settings` override. With `all_rows` all rows are used for the
-    fit, so no row is left to judge the profile. If `output` is given, the profile is written to this `.toml` file.
+    The search starts from the profile `start`, which `settings` override. A parameter in `settings` keeps its value and
+    is not fitted. With `all_rows` all rows are used for the fit, so no row is left to judge the profile. If `output` is given, the profile is written to this `.toml` file.
     The attribute `profile` of the result has the text of the profile. The other arguments have the same meaning as in
     `check`.
     """

@@ -105,19 +105,19 @@ def test_workloads() -> None:
         (lambda: destage.curve(destage.Workload(WORK), metric="buffer.write_hits"), "metric: 'buffer.write_hits': expected error with it; the curves have all metrics"),
         (
             lambda: destage.compare(destage.Workload(WORK), buffers="lru", settings={"buffer": {"kind": "fab"}}),
-            "buffers and settings: both set buffer.kind; expected one of them",
+            "setting buffer.kind=fab: the list buffers gives the values of buffer.kind; expected a value there",
         ),
         (
-            lambda: destage.curve(destage.Workload(WORK), sizes="1MiB", settings={"buffer.capacity_bytes": 4096}),
-            "sizes and settings: both set buffer.capacity_bytes; expected one of them",
+            lambda: destage.curve(destage.Workload(WORK), settings={"buffer.capacity_bytes": 4096}),
+            "setting buffer.capacity_bytes=4096: the list sizes gives the values",
         ),
         (
-            lambda: destage.size(destage.Workload(WORK), goals="waf.host<1", buffers="lru", settings={"buffer.kind": "fab"}),
-            "buffers and settings: both set buffer.kind; expected one of them",
+            lambda: destage.size(destage.Workload(WORK), goals="waf.host<1", settings={"buffer.kind": "fab"}),
+            "setting buffer.kind=fab: the list buffers gives the values",
         ),
         (
             lambda: destage.compare(destage.Workload(WORK), ftls="page", settings={"ftl.kind": "none"}),
-            "ftls and settings: both set ftl.kind; expected one of them",
+            "setting ftl.kind=none: the list ftls gives the values",
         ),
         (lambda: destage.reproduce(results="x", scale="half"), "scale: 'half'"),
         (lambda: destage.curve(destage.Workload(WORK), salts=4), "salts: 4: expected sample or error with it"),

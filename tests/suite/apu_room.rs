@@ -24,11 +24,8 @@ fn responses(buffer: &str, writes: &[(Ticks, u64)]) -> Vec<Ticks> {
         arrival,
         sector: 8 * page,
         sectors: 8,
-        volume: 0,
-        line: 1,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let requests: Vec<_> = writes.iter().map(request).collect();
     let mut settings = Settings::new();

@@ -8,7 +8,7 @@ use destage_buffer::{Destage, SCHEMES, SchemeRow};
 use destage_sample::sampled;
 use destage_sim::metrics::find;
 use destage_sim::observer::{Observer, Silent};
-use destage_sim::prepass::Prepass;
+use destage_sim::prepass::Pass;
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
@@ -40,13 +40,9 @@ fn config(pairs: &[&str]) -> Config {
 }
 
 fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
-    let prepass = Prepass::of(config, &mut Source::memory("requests", requests)).unwrap();
-    match run(
-        config,
-        Source::memory("requests", requests),
-        &prepass,
-        observer,
-    ) {
+    let source = || Source::memory("requests", requests);
+    let mut pass = Pass::read(&[config], &mut source(), |_| true).unwrap();
+    match run(config, source(), &pass.prepass(config).unwrap(), observer) {
         Ok((result, _)) => result,
         Err(error) => panic!("{error}"),
     }
@@ -62,11 +58,8 @@ fn request(arrival: Ticks, page: u64, pages: u32, operation: Operation) -> Reque
         arrival,
         sector: 8 * page,
         sectors,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 

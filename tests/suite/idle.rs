@@ -39,11 +39,8 @@ fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
             arrival: ms * TICKS_PER_MS,
             sector: 8 * page,
             sectors: 8,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
         .collect();
     let mut settings = Settings::new();

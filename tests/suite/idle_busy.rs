@@ -37,11 +37,8 @@ fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
         arrival,
         sector: 8 * page,
         sectors: 8,
-        volume: 0,
-        line: 1,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     });
     let mut settings = Settings::new();
     settings.set_kind("buffer", buffer).unwrap();

@@ -98,9 +98,7 @@ pub fn page_requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
             sectors: pages * 8,
             operation: *operation,
             line,
-            volume: 0,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
         .collect()
 }

@@ -22,11 +22,8 @@ fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f
             arrival: number as u64 * TICKS_PER_MS,
             sector: 8 * page,
             sectors: 8 * pages,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
         .collect();
     let mut settings = Settings::new();

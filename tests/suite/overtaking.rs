@@ -4,7 +4,7 @@
 use destage_base::parameter::Values;
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
-use destage_buffer::{Buffer, BufferConfig};
+use destage_buffer::{Buffer, BufferConfig, SchemeConfig};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, Handover, Note, Progress, RequestKind, ServiceOrder,
     Span, Token, Transaction, Work,
@@ -362,7 +362,7 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let pages = ftl.pages();
     let scheme = destage_buffer::find("nocache").expect("no buffer");
     let buffer = BufferConfig::new(0, 8);
-    let scheme = scheme.build_default(&buffer);
+    let scheme = (scheme.build)(&SchemeConfig::new(0, 8, &Values::default()));
     let config = DeviceConfig {
         service: ServiceOrder::ReadsFirst,
         reads_ahead: bound,

@@ -99,14 +99,10 @@ fn mqsim_reads_a_page_before_it_is_programmed() {
 #[test]
 fn requests_that_are_not_for_flash_are_refused() {
     let flush = Request {
-        arrival: 0,
-        sector: 0,
         sectors: 0,
         operation: Operation::Flush,
         line: 7,
-        volume: 0,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let error = run(&mqsim(1), &[flush]).expect_err("no flush").to_string();
     assert_eq!(

@@ -19,15 +19,12 @@ fn run_with(placement: &str, costing: &str) -> Metrics {
             arrival: number * TICKS_PER_MS / 4,
             sector: 8 * 8 * (number * 7 % 500),
             sectors: 8,
-            volume: 0,
-            line: 1,
             operation: if number % 4 == 3 {
                 Operation::Read
             } else {
                 Operation::Write
             },
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
         .collect();
     let mut settings = Settings::new();

@@ -55,12 +55,8 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
         ..BufferConfig::from_parameters(pages, 64, &Common::from_values(&values))
     };
     let scheme = (row.build)(&SchemeConfig {
-        capacity_pages: pages,
-        cluster_pages: 64,
         dies: 8,
-        future: None,
-        seed: 1,
-        values: &values,
+        ..SchemeConfig::new(pages, 64, &values)
     });
     let mut buffer = Buffer::new(config, scheme);
     for request in requests {

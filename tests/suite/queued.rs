@@ -358,8 +358,8 @@ fn the_sum_of_a_step_equals_its_commands_one_by_one() {
             for buffer in ["buffer.kind=nocache", "buffer.kind=lru"] {
                 let mut all = with_trims(20 + seed as u64, 3000);
                 // Statistics close at the last answer. A read long after all other requests makes sure that no
-                // collection is in service at that moment: its time counts when it begins if it is a sum, and
-                // otherwise when it ends.
+                // collection is in service at that moment: all of its time counts if it is a sum, and otherwise only
+                // its time up to that moment.
                 let long_after = all.last().map_or(0, |last| last.arrival) + 100_000_000 * US;
                 all.extend(page_requests(&[(long_after, 0, 1, Operation::Read)]));
                 let kind = format!("ftl.kind={}", layer.name);

@@ -57,7 +57,8 @@ fn summary(row: &Row, options: &ReadOptions) -> Statistics {
         for request in &batch {
             assert!(request.arrival >= latest, "{} {request:?}", row.file);
             latest = request.arrival;
-            collector.add(request);
+            let last = request.end().saturating_sub(1) / 8;
+            collector.add_as(request, request.sector / 8..=last);
         }
     }
     assert!(reader.digest().is_some());

@@ -12,11 +12,8 @@ fn request(arrival_ms: u64, sector: u64, sectors: u32, operation: Operation) -> 
         arrival: arrival_ms * TICKS_PER_MS,
         sector,
         sectors,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 

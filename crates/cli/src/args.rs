@@ -346,10 +346,10 @@ pub(crate) struct Reading {
 /// The part of a trace or workload that is used.
 #[derive(Args)]
 pub(crate) struct Slice {
-    /// Uses only the first N requests after the skipped ones
+    /// Uses only the first N requests of each trace, after the skipped ones
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Skips the first N requests
+    /// Skips the first N requests of each trace
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: u64,
     /// Drops reads
@@ -507,7 +507,7 @@ pub(crate) struct CurveArguments {
     pub(crate) buffers: Option<String>,
     /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from one to the
     /// next, or `all`: every capacity at which the curve of page-level LRU without flash changes. Without this
-    /// option, up to 24 capacities from 64 pages to all pages that are written
+    /// option, up to 24 capacities from 64 pages to all pages that may enter a buffer
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// The metric that the table shows
@@ -551,7 +551,7 @@ pub(crate) struct SizeArguments {
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities to choose from: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from
-    /// one to the next. Without this option, up to 24 capacities from 64 pages to all pages that are written
+    /// one to the next. Without this option, up to 24 capacities from 64 pages to all pages that may enter a buffer
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     #[command(flatten)]
@@ -657,15 +657,10 @@ pub(crate) struct PreconditionArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
     /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`; overrides --set
-    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
+    #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
     /// The file to which the state is written
-    #[arg(
-        short = 'o',
-        long = "output",
-        value_name = "FILE",
-        overrides_with = "output"
-    )]
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) noise: Noise,

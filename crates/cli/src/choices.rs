@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use destage::{Input, Origin, Settings, workload_pair};
 use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
+use destage_sim::{profiles, state};
 
 use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
@@ -24,6 +25,57 @@ pub(crate) fn plain(
         set_pair(&mut settings, pair, workload)?;
     }
     Ok(settings)
+}
+
+/// Removes the pairs of `--set` that a command about traces does not use. `used` are the beginnings of the names that it
+/// uses. Returns a sentence for each removed pair.
+pub(crate) fn remove_unused(
+    settings: &mut Settings,
+    used: &[&str],
+) -> Result<Vec<String>, Failure> {
+    // An illegal value is an error, even though it has no effect.
+    settings.read()?;
+    let is_used = |key: &str| used.iter().any(|prefix| key.starts_with(prefix));
+    let pairs = settings.pairs().filter(|(key, _)| !is_used(key));
+    let keys: Vec<String> = pairs.map(|(key, _)| key.to_owned()).collect();
+    keys.iter().for_each(|key| settings.remove(key));
+    let all = |prefix: &&str| match prefix.ends_with('.') {
+        true => format!("{prefix}*"),
+        false => (*prefix).to_owned(),
+    };
+    let names: Vec<String> = used.iter().map(all).collect();
+    let names = names.join(", ");
+    let sentence =
+        |key: &String| format!("{key} was set, but has no effect: this command uses only {names}");
+    Ok(keys.iter().map(sentence).collect())
+}
+
+/// The files that a command reads: `traces`, the profile with those on which it builds, the configuration file, the file
+/// of the workload, and the file with the state of the device.
+pub(crate) fn files<'a>(
+    traces: impl IntoIterator<Item = &'a PathBuf>,
+    arguments: &SettingArguments,
+    workload: Option<&str>,
+    settings: &Settings,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut files: Vec<PathBuf> = traces.into_iter().cloned().collect();
+    if let Some(profile) = &arguments.profile {
+        files.extend(files_of_profile(profile)?);
+    }
+    files.extend(arguments.config.clone());
+    let workload = workload.and_then(|text| text.split(':').next());
+    let is_file = |name: &&str| name.ends_with(".toml") || name.ends_with(".fio");
+    files.extend(workload.filter(is_file).map(PathBuf::from));
+    let precondition = settings.text("sim.precondition").unwrap_or_default();
+    files.extend(state::file_of(&precondition).map(PathBuf::from));
+    Ok(files)
+}
+
+/// The files of `profile` and of the profiles on which it builds. Profiles that are part of the program have no file.
+pub(crate) fn files_of_profile(profile: &str) -> Result<Vec<PathBuf>, Failure> {
+    let names = profiles::chain(profile)?.into_iter().map(|read| read.name);
+    let own = names.filter(|name| name.ends_with(".toml"));
+    Ok(own.map(PathBuf::from).collect())
 }
 
 /// Settings from the profile and the configuration file.

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     for input in &inputs {
         input.set_host(&mut settings);
     }
-    let mut grid = Grid::new(settings);
+    let mut grid = Grid::new(settings.clone());
     if let Some(text) = &arguments.buffers {
         grid = grid.buffers(split_items(text));
     }
@@ -50,8 +50,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         arguments.sort.as_deref(),
         is_parameter,
     )?;
-    let traces = arguments.traces.iter().map(AsRef::as_ref);
-    let work = Work::begin(started, common, traces)?;
+    let work = Work::begin(started, common, &settings, &arguments.traces)?;
     let mut results = work.carry_out(|effort| compare(&inputs, &combinations, effort))?;
     work.sign(&mut results.manifest);
     check_any(&results.runs)?;
@@ -59,6 +58,8 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let findings = conclusions(records);
     warnings(records).iter().for_each(warn);
     results.manifest.unused.iter().for_each(warn);
+    chosen.unsorted(records).iter().for_each(warn);
+    chosen.empty(records).iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(Table::MarkedUp(markup)) => {

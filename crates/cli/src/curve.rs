@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     if plan.sampling.is_some() {
         check_metric(&arguments.metric)?;
     }
-    let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
+    let work = Work::begin(started, common, &plan.settings, &arguments.trace)?;
     let mut curves = work.carry_out(|effort| curve(&input, &plan, effort))?;
     work.sign(&mut curves.manifest);
     curves.manifest.unused.iter().for_each(warn);
@@ -46,7 +46,13 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     let content = |form| match form {
         Form::Json => curves.to_json().into_bytes(),
         Form::Table(Rows::MarkedUp(markup)) => {
-            let table = table(&curves, &arguments.metric);
+            // A table in a text has no line above it that names the metric.
+            let metric = &arguments.metric;
+            let corner = match metrics::find(metric).map_or("", |row| row.unit) {
+                "" => format!("{metric} by size"),
+                unit => format!("{metric} ({unit}) by size"),
+            };
+            let table = table(&curves, metric, &corner);
             table.marked_up(markup).into_bytes()
         }
         Form::Table(rows) => rows.of(&curves.rows()),
@@ -55,7 +61,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     let text = || {
         let heading = words::heading(&records);
         // The columns are divided into several tables if the terminal is too narrow for one table.
-        let tables = table(&curves, &arguments.metric).within(summary::width());
+        let tables = table(&curves, &arguments.metric, "size").within(summary::width());
         let metric = &arguments.metric;
         let conclusion = match &curves.conclusions()[..] {
             [] => String::new(),
@@ -111,8 +117,8 @@ fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     })
 }
 
-/// A table of `metric`, with one row for each size and one column for each scheme.
-fn table(curves: &Curves, metric: &str) -> Table {
+/// A table of `metric`, with one row for each size and one column for each scheme. `corner` is the head of the sizes.
+fn table(curves: &Curves, metric: &str, corner: &str) -> Table {
     let columns: Vec<Vec<String>> = curves
         .curves
         .iter()
@@ -125,7 +131,7 @@ fn table(curves: &Curves, metric: &str) -> Table {
         })
         .collect();
     let sizes = curves.sizes.iter().map(|bytes| numbers::size(*bytes));
-    let sizes: Vec<String> = std::iter::once("size".to_owned()).chain(sizes).collect();
+    let sizes: Vec<String> = std::iter::once(corner.to_owned()).chain(sizes).collect();
     let mut table = Table::new(vec![Side::Right; columns.len() + 1]);
     for (index, size) in sizes.iter().enumerate() {
         table.row(std::iter::once(size).chain(columns.iter().map(|column| &column[index])));

@@ -28,6 +28,7 @@ const DEVICE: [&str; 1] = ["flash.blocks_per_plane=40"];
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let file = ResultFile::create(&arguments.output)?;
+    let is_page = file.form() == Form::Html;
     let mut settings = Settings::new();
     for pair in DEVICE {
         settings.set_pair(pair)?;
@@ -66,10 +67,14 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     match machine_form(arguments.machine) {
         Some(form) => output::print(&content(form)),
         None => output::show(&format!(
-            "{}\n\n{}\n{}\n\nOpen the same results as a page in any browser: {}\n",
+            "{}\n\n{}\n{}\n\n{}: {}\n",
             heading(records),
             summary::table(records),
             findings.join("\n"),
+            match is_page {
+                true => "Open the same results as a page in any browser",
+                false => "The same results",
+            },
             whole(&arguments.output).display()
         )),
     }

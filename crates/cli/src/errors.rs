@@ -18,7 +18,7 @@ pub(crate) enum Failure {
     Input(String),
     /// Some runs failed, with a sentence for each. The results of the other runs were printed.
     Runs(Vec<String>),
-    /// A crash test found a state that is wrong. The text says how many.
+    /// A crash test found wrong states. The text says after how many cuts.
     Unsound(String),
     /// A bug of this program.
     Internal(String),
@@ -103,6 +103,7 @@ impl From<destage::Error> for Failure {
 fn as_option(argument: &Argument) -> String {
     let option = match &*argument.name {
         "setting" => "set",
+        "skip_bad_lines" => "on-bad-line skip",
         name => name,
     };
     format!("--{option}{}", argument.what)

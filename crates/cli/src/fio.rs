@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use destage::files::PendingFile;
+use destage_base::bins::{bin_of, values_of};
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_SECOND};
 use destage_sim::observer::Response;
 use destage_trace::Operation;
@@ -81,25 +82,13 @@ impl Default for Kind {
 
 /// The bin of a time in ns.
 fn bin(nanoseconds: u64) -> usize {
-    let leading = 63 - (nanoseconds | 1).leading_zeros();
-    if leading <= BITS {
-        return nanoseconds as usize;
-    }
-    let lost = leading - BITS;
-    let base = ((lost + 1) as usize) << BITS;
-    let within = (nanoseconds >> lost) as usize & (IN_GROUP - 1);
-    (base + within).min(GROUPS * IN_GROUP - 1)
+    bin_of::<BITS>(nanoseconds).min(GROUPS * IN_GROUP - 1)
 }
 
 /// The time in ns that represents the bin `index`.
 fn middle(index: usize) -> u64 {
-    if index < 2 * IN_GROUP {
-        return index as u64;
-    }
-    let lost = (index >> BITS) as u32 - 1;
-    let base = 1_u64 << (lost + BITS);
-    let within = (index & (IN_GROUP - 1)) as u64;
-    base + (within << lost) + (1_u64 << lost) / 2
+    let times = values_of::<BITS>(index);
+    times.start() + (times.end() - times.start()).div_ceil(2)
 }
 
 impl Kind {

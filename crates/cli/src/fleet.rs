@@ -53,8 +53,9 @@ pub(crate) fn run(arguments: &FleetArguments) -> Result<(), Failure> {
                 "shard": index, "of": of, "curves": runs, "own": own, "made": made,
             }))),
             false => output::show(&format!(
-                "{}: part {index} of {of} has {own} of {runs} curves; {made} were made, {} were there\n",
+                "{}: part {index} of {of} has {own} of {runs} curves; {made} {} made, {} existed already\n",
                 arguments.folder.display(),
+                if made == 1 { "was" } else { "were" },
                 own - made
             )),
         };
@@ -96,7 +97,7 @@ fn text(report: &FleetReport, metric: &str) -> String {
         ));
     }
     text.push_str("\nown: each volume has a buffer of its own, all of one size. shared: one buffer for all.\n");
-    text.push_str("split: each volume has a buffer of its own, and the sizes are those that together absorb most writes; memory that would absorb no more is left over.\n");
+    text.push_str("split: each volume has a buffer of its own, with sizes chosen so that together they absorb as many writes as possible; memory that would absorb no further writes is not used.\n");
     for sentence in report.conclusions() {
         text.push_str(&format!("\n{sentence}\n"));
     }

@@ -1,7 +1,7 @@
 //! `destage trace info`: statistics of a trace.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use destage::{Facts, Inspection, Manifest, Origin};
@@ -24,14 +24,17 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         let origin = Origin::Given(format!("--page-bytes {text}"));
         settings.set("flash.page_bytes", text, origin);
     }
+    let unused = choices::remove_unused(&mut settings, &["trace.", "flash.", "ftl."])?;
+    unused.iter().for_each(warn);
     let config = settings.resolve()?;
+    let files = choices::files([&arguments.trace], &arguments.settings, None, &settings)?;
     let options = choices::reading(&arguments.reading).options(&config)?;
 
     let mut inspection = Inspection::new(&config)?;
     let file = arguments
         .output
         .as_ref()
-        .map(|path| result_file(path, &arguments.trace))
+        .map(|path| result_file(path, &files))
         .transpose()?;
     destage_memory::doing(format!("reading {}", arguments.trace.display()));
     let mut reader = Reader::open(&arguments.trace, &options)?;
@@ -48,11 +51,16 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     facts.warnings_of_reading().iter().for_each(warn);
     let format = reader.format();
     let unit = reader.time_unit();
+    let skipped = match reader.unknown_columns() {
+        [] => String::new(),
+        names => format!("; columns not used: {}", names.join(", ")),
+    };
     let digest = facts.digest.clone();
     let manifest = Manifest {
         command: command(),
         inputs: vec![facts],
-        unused: Vec::new(),
+        unused,
+        notes: Vec::new(),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };
@@ -83,7 +91,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .unwrap_or_default();
     let conclusions = inspection.conclusions().join("\n");
     output::show(&format!(
-        "{}: {}, times in {}\n{digest}\n{conclusions}\n\n{}{}",
+        "{}: {}, times in {}{skipped}\n{digest}\n{conclusions}\n\n{}{}",
         name,
         format.name,
         unit.name(),
@@ -92,9 +100,9 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     ))
 }
 
-/// Opens the file that `-o` names.
-fn result_file(path: &PathBuf, trace: &Path) -> Result<ResultFile, Failure> {
-    check_distinct(&[("-o", path)], &[trace])?;
+/// Opens the file that `-o` names, which must not be one of `files`.
+fn result_file(path: &PathBuf, files: &[PathBuf]) -> Result<ResultFile, Failure> {
+    check_distinct(&[("-o", path)], files)?;
     ResultFile::page("-o", path, "statistics")
 }
 

@@ -8,7 +8,7 @@ use destage_trace::{Reader, Request};
 
 use crate::args::PartitionArguments;
 use crate::choices;
-use crate::errors::{Failure, report_line};
+use crate::errors::{Failure, report_line, warn};
 use crate::interrupt;
 use crate::output::numbers;
 use crate::progress::Progress;
@@ -19,7 +19,10 @@ const BATCH: usize = 1 << 12;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
-    let config = choices::plain(&arguments.settings, None)?.resolve()?;
+    let mut settings = choices::plain(&arguments.settings, None)?;
+    let unused = choices::remove_unused(&mut settings, &["trace."])?;
+    unused.iter().for_each(warn);
+    let config = settings.resolve()?;
     let options = choices::reading(&arguments.reading).options(&config)?;
     if options.volumes != destage_trace::Volumes::Ignore {
         return Err(Failure::input(

@@ -6,6 +6,7 @@ use crate::args::PreconditionArguments;
 use crate::choices;
 use crate::errors::Failure;
 use crate::output;
+use crate::output::report::check_distinct;
 use crate::progress::Progress;
 use destage::files::{PendingFile, unwritable};
 
@@ -17,6 +18,8 @@ pub(crate) fn run(arguments: &PreconditionArguments) -> Result<(), Failure> {
     }
     let config = settings.resolve()?;
     let path = &arguments.output;
+    let files = choices::files(&[], &arguments.settings, None, &settings)?;
+    check_distinct(&[("-o", path)], &files)?;
     let mut file = PendingFile::create(path)?;
     let progress = Progress::new(arguments.noise, None);
     let prepared = Prepared::new(&config, &progress);

@@ -56,9 +56,8 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let outputs: Vec<_> = outputs
         .filter_map(|(option, path)| Some((option, path.as_ref()?)))
         .collect();
-    let read = arguments.settings.config.as_deref().into_iter();
-    let read: Vec<_> = read.chain(arguments.trace.as_deref()).collect();
-    check_distinct(&outputs, &read)?;
+    let files = choices::files(&arguments.trace, &arguments.settings, workload, &settings)?;
+    check_distinct(&outputs, &files)?;
     let job = Job {
         name: name.clone(),
         engine: "nbd",

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use destage::{Config, Facts, Input};
+use destage::{Config, Facts, Input, Settings};
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
+use destage_sim::check::InputKind;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::transform::{Cut, Ratio, Regions, Scale};
 use destage_trace::{ReadOptions, Reader, Request, require_second_pass};
@@ -20,16 +21,22 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::trace_file::TraceFile;
 
+/// The beginning of the names of settings that say how a trace is read.
+const TRACE: &str = "trace.";
+const SEED: &str = "sim.seed";
+
 /// Runs `trace convert`.
 pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), Failure> {
-    let config = config(&arguments.settings)?;
+    let (config, files) = config(&arguments.settings, [&arguments.trace], &[TRACE])?;
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
-    stream.rewrite(&arguments.written, |request| Ok(Step::Keep(*request)))
+    stream.rewrite(&arguments.written, &files, |request| {
+        Ok(Step::Keep(*request))
+    })
 }
 
 /// Runs `trace cut`.
 pub(crate) fn cut(arguments: &CutArguments) -> Result<(), Failure> {
-    let config = config(&arguments.settings)?;
+    let (config, files) = config(&arguments.settings, [&arguments.trace], &[TRACE])?;
     let time =
         |option, text: &Option<String>| text.as_deref().map(|text| ticks(option, text)).transpose();
     let cut = Cut {
@@ -40,7 +47,7 @@ pub(crate) fn cut(arguments: &CutArguments) -> Result<(), Failure> {
     };
     let mut first = None;
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
-    stream.rewrite(&arguments.written, |request| {
+    stream.rewrite(&arguments.written, &files, |request| {
         if cut.is_over(request.arrival) {
             return Ok(Step::End);
         }
@@ -56,7 +63,8 @@ pub(crate) fn cut(arguments: &CutArguments) -> Result<(), Failure> {
 
 /// Runs `trace scale`.
 pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
-    let config = config(&arguments.settings)?;
+    let used = [TRACE, "flash.page_bytes"];
+    let (config, files) = config(&arguments.settings, [&arguments.trace], &used)?;
     let ratio = |option: &str, text: &Option<String>| match text {
         None => Ok(Ratio::ONE),
         Some(text) => text.parse::<Ratio>().map_err(|expected| {
@@ -72,7 +80,7 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
     };
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
     let name = stream.name.clone();
-    stream.rewrite(&arguments.written, |request| {
+    stream.rewrite(&arguments.written, &files, |request| {
         let Request {
             line,
             arrival,
@@ -89,7 +97,8 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
 
 /// Runs `trace anonymize`.
 pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
-    let config = config(&arguments.settings)?;
+    let used = [TRACE, SEED];
+    let (config, files) = config(&arguments.settings, [&arguments.trace], &used)?;
     require_second_pass(&arguments.trace, "anonymize", "")?;
     let sectors = region_sectors(&arguments.region_bytes)?;
     let mut regions = Regions::new(sectors);
@@ -110,7 +119,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     })?;
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
     let name = stream.name.clone();
-    stream.rewrite(&arguments.written, |request| {
+    stream.rewrite(&arguments.written, &files, |request| {
         anonymizer.apply(request).map(Step::Keep).ok_or_else(|| {
             Failure::input(format!(
                 "{name}: the file changed while it was read twice; expected a file that no other program writes to"
@@ -121,11 +130,11 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
 
 /// Runs `trace merge`.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
-    let config = config(&arguments.settings)?;
+    let (config, files) = config(&arguments.settings, &arguments.traces, &[TRACE])?;
     let options = choices::reading(&arguments.reading).options(&config)?;
     let inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
     destage::check_read_once(inputs.iter().copied())?;
-    let file = TraceFile::create(&arguments.written, &inputs)?;
+    let file = TraceFile::create(&arguments.written, &files)?;
     let readers = inputs
         .iter()
         .map(|path| Reader::open(path, &options))
@@ -142,10 +151,19 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
 /// Runs `trace generate`.
 pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     let workload = arguments.workload.as_str();
-    let config = choices::plain(&arguments.settings, Some(workload))?.resolve()?;
+    let mut settings = choices::plain(&arguments.settings, Some(workload))?;
+    let unused = choices::remove_unused(&mut settings, &[TRACE, SEED])?;
+    unused.iter().for_each(warn);
+    let config = settings.resolve()?;
+    for (key, reason) in config.without_effect_on(InputKind::Generated, None) {
+        if key.starts_with(TRACE) {
+            warn(format!("{key} was set, but has no effect: {reason}"));
+        }
+    }
     let input = Input::workload(workload, &arguments.settings.set)?;
     let input = input.read(choices::slice(&arguments.slice))?;
-    let file = TraceFile::create(&arguments.written, &[])?;
+    let files = choices::files(&[], &arguments.settings, Some(workload), &settings)?;
+    let file = TraceFile::create(&arguments.written, &files)?;
     let mut source = input.open(&config)?;
     let (mut batch, mut next) = (Vec::new(), 0);
     file.fill(|| {
@@ -157,7 +175,21 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
         }
         next += 1;
         Ok(Some(batch[next - 1]))
-    })
+    })?;
+    // A job file sets how the host sends its requests. A trace cannot hold this.
+    let mut host = Settings::new();
+    input.set_host(&mut host);
+    let set: Vec<String> = host
+        .keys()
+        .filter_map(|key| Some(format!("--set {key}={}", host.text(key)?)))
+        .collect();
+    if !set.is_empty() && !arguments.written.noise.quiet {
+        warn(format!(
+            "{workload}: the trace does not hold how its requests wait for each other; a run of the trace needs {}",
+            set.join(" ")
+        ));
+    }
+    Ok(())
 }
 
 /// What happens to a request.
@@ -169,23 +201,21 @@ enum Step {
 }
 
 /// A trace that is read in order to write another one.
-struct Stream<'a> {
-    path: &'a Path,
+struct Stream {
     name: String,
     reader: Reader,
     options: ReadOptions,
     batch: Vec<Request>,
 }
 
-impl<'a> Stream<'a> {
-    fn open(path: &'a Path, config: &Config, reading: &Reading) -> Result<Self, Failure> {
+impl Stream {
+    fn open(path: &Path, config: &Config, reading: &Reading) -> Result<Self, Failure> {
         let options = ReadOptions {
             digest: false,
             ..choices::reading(reading).options(config)?
         };
         destage_memory::doing(format!("reading {}", path.display()));
         Ok(Self {
-            path,
             name: path.display().to_string(),
             reader: Reader::open(path, &options)?,
             options,
@@ -193,13 +223,14 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Writes the requests that `step` keeps or changes.
+    /// Writes the requests that `step` keeps or changes. `files` are the files that the command reads.
     fn rewrite(
         mut self,
         written: &Written,
+        files: &[PathBuf],
         mut step: impl FnMut(&Request) -> Result<Step, Failure>,
     ) -> Result<(), Failure> {
-        let file = TraceFile::create(written, &[self.path])?;
+        let file = TraceFile::create(written, files)?;
         let mut next = 0;
         file.fill(|| {
             loop {
@@ -231,8 +262,18 @@ pub(crate) fn warn_about(facts: &Facts) {
     facts.warnings_of_times().iter().for_each(warn);
 }
 
-fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
-    Ok(choices::plain(arguments, None)?.resolve()?)
+/// The configuration of a command that reads `traces` and uses settings whose names begin with one of `used`, and all
+/// files that the command reads.
+fn config<'a>(
+    arguments: &SettingArguments,
+    traces: impl IntoIterator<Item = &'a PathBuf>,
+    used: &[&str],
+) -> Result<(Config, Vec<PathBuf>), Failure> {
+    let mut settings = choices::plain(arguments, None)?;
+    let unused = choices::remove_unused(&mut settings, used)?;
+    unused.iter().for_each(warn);
+    let files = choices::files(traces, arguments, None, &settings)?;
+    Ok((settings.resolve()?, files))
 }
 
 /// The ticks of a time such as `2.5s`; an error if the time is not a whole number of ticks.

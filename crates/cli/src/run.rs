@@ -1,6 +1,5 @@
 //! `destage run`: one simulation.
 
-use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
@@ -28,7 +27,6 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     if arguments.explain {
         settings.explain();
     }
-    let trace = arguments.trace.as_deref();
     let input = choices::input(arguments.trace.as_ref(), common)?;
     input.set_host(&mut settings);
     let combination = Combination::new(&settings)?;
@@ -45,11 +43,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .iter()
         .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
         .collect();
-    let read: Vec<&Path> = [trace, common.device.settings.config.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect();
-    check_distinct(&outputs, &read)?;
+    let files = choices::files(
+        &arguments.trace,
+        &common.device.settings,
+        common.workload.as_deref(),
+        &settings,
+    )?;
+    check_distinct(&outputs, &files)?;
     let plan = arguments.power.plan(combination.config.typed.sim.seed)?;
     // A run that loses its power has a clock in any case.
     let is_timed = plan.is_some() || combination.config.is_timed();
@@ -161,7 +161,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
 
 /// Prints the notes and the warnings about a run.
 pub(crate) fn warn_about(manifest: &Manifest, record: &Record, noise: Noise) {
-    note(&manifest.inputs, noise);
+    note(manifest, noise);
     let facts = manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     words::warnings(std::slice::from_ref(record))
@@ -179,12 +179,13 @@ pub(crate) fn of_watched(watched: &Watched, form: Form) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Prints the sizes of devices that the program has chosen for `inputs`.
-pub(crate) fn note(inputs: &[Facts], noise: Noise) {
+/// Prints the sizes of devices that the program has chosen for the inputs of `manifest`, and the notes of `manifest`.
+pub(crate) fn note(manifest: &Manifest, noise: Noise) {
     if !noise.quiet {
-        let lines = summary::sizings(inputs);
+        let lines = summary::sizings(&manifest.inputs);
         lines
             .iter()
+            .chain(&manifest.notes)
             .for_each(|line| report_line(&format!("destage: note: {line}")));
     }
 }

@@ -28,10 +28,18 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
         }
         (key, None) => return keys(key, arguments.json),
     };
+    // The parameters of a workload are typed without their section.
+    let typed = match what {
+        "workload" => format!(
+            "Typed: --workload {}:KEY=VALUE, or --set workload.KEY=VALUE\n",
+            page.name
+        ),
+        _ => String::new(),
+    };
     output::print(&if arguments.json {
         json::text(&page.to_json())
     } else {
-        text_of(&page)
+        text_of(&page, &typed)
     })
 }
 
@@ -44,13 +52,15 @@ fn keys(key: &str, as_json: bool) -> Result<(), Failure> {
     })
 }
 
-fn text_of(page: &Page) -> String {
+/// The text of `page`. `typed` is a line about the form in which its parameters are typed; it may be empty.
+fn text_of(page: &Page, typed: &str) -> String {
     let mut text = format!("{}: {}\n", page.name, page.about);
     if !page.source.is_empty() {
         text.push_str(&format!("Source: {}\n", page.source));
     }
-    if page.parts.iter().all(|(_, entries)| entries.is_empty()) {
-        text.push_str("It has no parameters.\n");
+    match page.parts.iter().all(|(_, entries)| entries.is_empty()) {
+        true => text.push_str("It has no parameters.\n"),
+        false => text.push_str(typed),
     }
     for (title, entries) in &page.parts {
         if entries.is_empty() {
@@ -69,37 +79,35 @@ fn text_of(page: &Page) -> String {
 
 fn line_of(entry: &Entry) -> String {
     let row = entry.row;
-    let value = entry.set.as_ref().map(|(value, _)| output::setting(value));
-    let shown = value.as_deref().unwrap_or(row.default);
-    // A size such as 4KiB already contains its unit.
-    let says_its_own = row.unit == "bytes" && shown.ends_with('B');
-    let mut line = match (shown, row.unit) {
-        ("", _) => format!("{} = (empty)", entry.name),
-        (_, "") => format!("{} = {shown}", entry.name),
-        _ if says_its_own => format!("{} = {shown}", entry.name),
-        // Only words have a plural: `us` and `GB/s` are no words.
-        ("1", unit) if unit.len() > 2 && !unit.contains('/') => {
-            let ending = if unit.ends_with("sses") { "es" } else { "s" };
-            let one = unit.strip_suffix(ending).unwrap_or(unit);
-            format!("{} = 1 {one}", entry.name)
-        }
-        (_, unit) => format!("{} = {shown} {unit}", entry.name),
+    let value = entry.set.as_ref().map(|(value, _)| value.to_string());
+    let mut line = match value.as_deref().unwrap_or(row.default) {
+        "" => format!("{} = (empty)", entry.name),
+        shown => format!("{} = {}", entry.name, registries::quantity(shown, row.unit)),
     };
-    if entry.has_example {
-        line.push_str("  (an example; not set unless given)");
+    match (entry.has_example, value.is_some()) {
+        (true, false) => line.push_str("  (an example; not set unless given)"),
+        (false, true) => {
+            let default = if row.default.is_empty() {
+                "empty"
+            } else {
+                row.default
+            };
+            line.push_str(&format!("  (default {default})"));
+        }
+        _ => {}
     }
-    if value.is_some() {
-        let default = if row.default.is_empty() {
-            "empty"
-        } else {
-            row.default
-        };
-        line.push_str(&format!("  (default {default})"));
+    if !entry.owners.is_empty() {
+        line.push_str(&format!("  (of {})", entry.owners.join(", ")));
+    }
+    if let Some(by) = entry.replaced_by {
+        line.push_str(&format!(
+            "\n    It gives way to {by}, which is set as well."
+        ));
     }
     line.push_str(&format!(
         "\n    {}\n    Expected: {}.",
         row.about,
-        row.expected()
+        entry.expected()
     ));
     let source = entry.source();
     if !source.is_empty() {

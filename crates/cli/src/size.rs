@@ -7,15 +7,12 @@ use destage::{Answers, Goal, Record, SIZED_SCHEMES, SizePlan, size, words};
 
 use crate::args::SizeArguments;
 use crate::choices;
-use crate::compare::split_items;
+use crate::compare::{check_any, split_items};
 use crate::errors::{Failure, warn};
 use crate::output::numbers;
 use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
 use crate::work::Work;
-
-/// The note that is printed if the user has not chosen the schemes.
-const OF_PAPERS: &str = "These are the schemes that the papers compare; another may do with less: `--buffers all` compares all that can be built.";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -35,14 +32,17 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         sizes: choices::only_sizes(arguments.sizes.as_deref(), common)?,
         settings,
     };
-    let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
+    let work = Work::begin(started, common, &plan.settings, &arguments.trace)?;
     let mut answers = work.carry_out(|effort| size(&input, &plan, effort))?;
     work.sign(&mut answers.manifest);
+    if answers.answers.is_empty() && answers.missed.is_empty() {
+        check_any(&answers.failed)?;
+    }
     let (records, reached): (Vec<Record>, Vec<String>) = rows(&answers)
         .map(|(record, reached)| (record.clone(), reached.to_owned()))
         .unzip();
-    let of_sensitivity = answers.sensitivity.runs().cloned();
-    let runs: Vec<Record> = records.iter().cloned().chain(of_sensitivity).collect();
+    let others = answers.sensitivity.runs().chain(&answers.closest).cloned();
+    let runs: Vec<Record> = records.iter().cloned().chain(others).collect();
     words::warnings(&runs).iter().for_each(warn);
     answers.manifest.unused.iter().for_each(warn);
     let conclusion = answers.conclusions();
@@ -55,22 +55,10 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         Form::Html => page(&answers.to_json(), None),
     };
     let text = || {
-        let heading = words::heading(&simulated(&records));
-        let mut words = conclusion.join("\n");
-        if arguments.buffers.is_none() && common.device.buffer.is_none() {
-            words.push_str(&format!("\n{OF_PAPERS}"));
-        }
+        let (heading, words) = (answers.heading(), conclusion.join("\n"));
         format!("{heading}\n\n{words}\n\n{}", table(&answers).text())
     };
-    work.deliver(&runs, content, text)
-}
-
-/// The records whose layer is that of the first record, which is the best one. The other records are from shortened
-/// runs without this layer.
-fn simulated(records: &[Record]) -> Vec<Record> {
-    let layer = records.first().map(|record| &record.ftl);
-    let with_it = records.iter().filter(|record| Some(&record.ftl) == layer);
-    with_it.cloned().collect()
+    work.deliver(&records, content, text)
 }
 
 /// The runs, each with a word that tells whether it reaches the goals. First the schemes that reach the goals, or seem

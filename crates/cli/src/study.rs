@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::args::{
     Kept, MergedArguments, PartsArguments, ScaleArgument, StudyArguments, StudyCommand,
 };
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, command, report_line, warn};
 use crate::output::report::{Form, ResultFile, page};
 use crate::output::{self, experiments};
 use crate::progress::Progress;
@@ -56,8 +56,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
                     0 => String::new(),
                     failed => format!(", {failed} failed"),
                 };
+                let were = if made == 1 { "was" } else { "were" };
                 output::show(&format!(
-                    "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} existed already{failed}\n",
+                    "{}: part {index} of {of} has {own} of {runs} runs; {made} {were} made, {} existed already{failed}\n",
                     study.title(),
                     own - made
                 ))?;
@@ -134,6 +135,11 @@ fn missing(arguments: &PartsArguments) -> Result<(), Failure> {
     store.damaged().iter().for_each(warn);
     match arguments.json {
         true => output::print(&json::text(&json!({ "missing": rows }))),
+        false if rows.is_empty() => {
+            // Standard output has a line for each missing result, and nothing else.
+            report_line("destage: no result is missing");
+            Ok(())
+        }
         false => output::show(&text),
     }
 }

@@ -1,6 +1,6 @@
 //! A trace file that is written: its format, its compression, and the file, which appears complete or not at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use destage_trace::writers::{self, OUTPUTS, OutputForm, Packing, TraceWriter};
 use destage_trace::{Request, format};
@@ -8,6 +8,7 @@ use destage_trace::{Request, format};
 use crate::args::Written;
 use crate::errors::{Failure, report_line};
 use crate::interrupt;
+use crate::output::numbers;
 use crate::output::report::check_distinct;
 use crate::progress::Progress;
 use destage::files::{PendingFile, unwritable};
@@ -71,7 +72,7 @@ pub(crate) fn form_of(
 
 impl<'a> TraceFile<'a> {
     /// Opens the file, which must not be one of `inputs`.
-    pub(crate) fn create(written: &'a Written, inputs: &[&Path]) -> Result<Self, Failure> {
+    pub(crate) fn create(written: &'a Written, inputs: &[PathBuf]) -> Result<Self, Failure> {
         check_distinct(&[("-o", &written.output)], inputs)?;
         let (form, packing) = form_of("-o", &written.output, written.to.as_deref())?;
         Ok(Self {
@@ -122,8 +123,9 @@ impl<'a> TraceFile<'a> {
             return Ok(());
         }
         report_line(&format!(
-            "destage: {}: {count} request{}, {}",
+            "destage: {}: {} request{}, {}",
             path.display(),
+            numbers::whole(count),
             if count == 1 { "" } else { "s" },
             self.form.name
         ));

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use destage_sim::settings::suggestion;
 
 use crate::args::Arguments;
@@ -122,15 +122,22 @@ pub(crate) fn refusal(error: &clap::Error, words: &[OsString]) -> Option<String>
         let names: Vec<&str> = names.map(Command::get_name).collect();
         wrong.push_str(&suggestion(given, names.into_iter()));
     }
+    let all = Arguments::command();
+    let chosen = all.find_subcommand(asked.trim_start_matches("destage "));
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && !given.starts_with('-')
+        && chosen.is_some_and(|command| command.get_arguments().any(Arg::is_last_set))
+    {
+        wrong.push_str("; expected -- before the program");
+    }
     let lacks_trace = error.kind() == ErrorKind::MissingRequiredArgument
         && wrong.contains("<TRACE>")
-        && Arguments::command()
-            .find_subcommand(asked.trim_start_matches("destage "))
-            .is_some_and(|command| {
-                command
-                    .get_arguments()
-                    .any(|argument| argument.get_id() == "workload")
-            });
+        && chosen.is_some_and(|command| {
+            command
+                .get_arguments()
+                .any(|argument| argument.get_id() == "workload")
+        });
     if lacks_trace {
         wrong =
             "there is no input; expected a trace file, - for standard input, or --workload NAME"
@@ -239,6 +246,10 @@ mod tests {
                 "; expected a number from 1 to 4294967295; `destage crash --help` lists the options"
             ),
             "{text}"
+        );
+        assert_eq!(
+            said(&["crash", "--fs", "none", "python3", "x.py"]),
+            "unexpected argument 'python3' found; expected -- before the program; `destage crash --help` lists the options"
         );
         let text = said(&["run", "t", "-s", "-5"]);
         assert!(!text.contains("as a value"), "{text}");

@@ -1,11 +1,12 @@
 //! The steps before and after the runs that all commands with many runs have in common.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
-use destage::{Effort, Error, Facts, Manifest, Record, words};
+use destage::{Effort, Error, Facts, Manifest, Record, Settings, words};
 
 use crate::args::Common;
+use crate::choices;
 use crate::errors::{Failure, command, first_of, warn};
 use crate::output;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
@@ -20,17 +21,19 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Begins a command that started at `started` and reads `traces`. Opens the result file, which must not be one
-    /// of the inputs.
+    /// Begins a command that started at `started` and reads `traces` with `settings`. Opens the result file, which must
+    /// not be one of the files that the command reads.
     pub(crate) fn begin(
         started: Instant,
         common: &'a Common,
-        traces: impl Iterator<Item = &'a Path>,
+        settings: &Settings,
+        traces: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<Self, Failure> {
         let output = &common.results.output;
         let outputs: Vec<_> = output.iter().map(|path| ("-o", path)).collect();
-        let config = common.device.settings.config.as_deref();
-        check_distinct(&outputs, &traces.chain(config).collect::<Vec<_>>())?;
+        let workload = common.workload.as_deref();
+        let files = choices::files(traces, &common.device.settings, workload, settings)?;
+        check_distinct(&outputs, &files)?;
         Ok(Self {
             started,
             common,
@@ -57,7 +60,7 @@ impl<'a> Work<'a> {
     pub(crate) fn sign(&self, manifest: &mut Manifest) {
         manifest.command = command();
         manifest.wall_time_s = self.started.elapsed().as_secs_f64();
-        note(&manifest.inputs, self.common.noise);
+        note(manifest, self.common.noise);
         let facts = manifest.inputs.iter();
         facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     }

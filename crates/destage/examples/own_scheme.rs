@@ -21,15 +21,11 @@ pub static NEWEST: SchemeRow = SchemeRow {
     family: "page",
     about: "Destages the page that was used last.",
     source: "A pattern for schemes of one's own.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    sees: &[],
-    build: &|config| {
+    ..SchemeRow::of(&|config| {
         Box::new(Newest {
             order: SlotList::new(config.capacity_pages),
         })
-    },
+    })
 };
 
 impl Scheme for Newest {

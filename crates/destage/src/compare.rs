@@ -8,7 +8,7 @@ use destage_sim::limits::Limits;
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::{Input, check_read_once};
-use crate::manifest::{Manifest, unused};
+use crate::manifest::{Manifest, notes, unused};
 use crate::passes::plan;
 use crate::pool::{Pool, Work};
 use crate::progress::{Counter, Progress, Silent};
@@ -128,7 +128,8 @@ pub(crate) fn compare_within(
         manifest: Manifest {
             command: Vec::new(),
             inputs: facts,
-            unused: unused(combinations.iter().map(|of| &of.config)),
+            unused: unused(configs, inputs),
+            notes: notes(known.iter().flat_map(|of| &of.configs)),
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use destage_base::parameter::Value;
 use destage_sim::metrics;
 
 use crate::record::Record;
@@ -80,7 +79,8 @@ pub fn runs_with(records: &[Record], words: &[(&str, Vec<String>)]) -> String {
         }
         for name in &parameters {
             text.push(',');
-            text.push_str(&record.parameters.get(*name).map(cell).unwrap_or_default());
+            let value = record.parameters.get(*name).map(ToString::to_string);
+            text.push_str(&quoted(&value.unwrap_or_default()));
         }
         for name in &metrics {
             text.push(',');
@@ -119,21 +119,6 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
     // follow, sorted by name.
     columns.extend(present.into_keys().map(str::to_owned));
     columns
-}
-
-/// The value of a parameter as text. Tables for people and files for programs show the same text.
-#[must_use]
-pub fn setting(value: &Value) -> String {
-    match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-    }
-}
-
-fn cell(value: &Value) -> String {
-    quoted(&setting(value))
 }
 
 /// `text` as a CSV cell, in quotation marks if it needs them.

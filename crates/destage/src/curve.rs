@@ -20,10 +20,10 @@ use serde_json::{Map, json};
 use crate::compare::{Effort, compare};
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::grid::{Combination, Grid, capacities};
+use crate::grid::{CAPACITY, Combination, Grid, capacities, refuse_pair};
 use crate::input::Input;
 use crate::json;
-use crate::manifest::{Manifest, unused};
+use crate::manifest::{Manifest, notes, unused};
 use crate::progress::Counter;
 use crate::record::Record;
 use crate::results::add_warnings;
@@ -38,7 +38,6 @@ const SIZES: usize = 24;
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 /// The word in `CurvePlan::sizes` that asks for every size.
 const ALL: &str = "all";
-const CAPACITY: &str = "buffer.capacity_bytes";
 
 /// The settings, the schemes and the sizes of curves, and how the curves are sampled.
 #[derive(Clone)]
@@ -49,9 +48,9 @@ pub struct CurvePlan {
     /// Schemes as in [`Grid::buffers`]; `None` uses the scheme of the settings.
     pub buffers: Option<Vec<String>>,
     /// Sizes as in [`Grid::sizes`]. `None` gives at most 24 sizes from 64 pages on; each size is alternately 1/2 and
-    /// 1/3 larger than the size before. The sizes end at the number of different pages that the input writes. The
-    /// single item `all` gives every size at which a metric changes. It is allowed only if one pass gives all sizes
-    /// for every scheme.
+    /// 1/3 larger than the size before. The sizes end at the number of different pages that the input writes, or, if a
+    /// scheme also buffers pages that are only read, that the input writes or reads. The single item `all` gives every
+    /// size at which a metric changes. It is allowed only if one pass gives all sizes for every scheme.
     pub sizes: Option<Vec<String>>,
     /// How points are estimated from samples; `None` for exact points.
     pub sampling: Option<Sampling>,
@@ -86,8 +85,8 @@ enum Points {
     /// The results of runs, in ascending order of size. A scheme without a size, such as `nocache`, has one result.
     Runs(Vec<Record>),
     /// The result of one pass: the metrics of every size, a record with the names and parameters of the run, and the
-    /// sizes to show, in pages. Without a list of sizes, every size at which a metric changes is shown.
-    OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
+    /// sizes to show, in bytes. Without a list of sizes, every size at which a metric changes is shown.
+    OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u64>>),
     /// Points that were estimated from samples, in ascending order of size.
     Sampled(Vec<SampledPoint>),
 }
@@ -100,10 +99,12 @@ impl Curve {
             Points::Runs(records) => Box::new(records.iter().cloned()),
             Points::Sampled(points) => Box::new(points.iter().map(|point| point.record.clone())),
             Points::OnePass(all, of, None) => {
-                Box::new(all.changes().map(|pages| self.of_pass(all, of, pages)))
+                let sizes = all.changes();
+                let sizes = sizes.map(|pages| u64::from(pages) * self.page_bytes);
+                Box::new(sizes.map(|bytes| self.of_pass(all, of, bytes)))
             }
             Points::OnePass(all, of, Some(sizes)) => {
-                Box::new(sizes.iter().map(|pages| self.of_pass(all, of, *pages)))
+                Box::new(sizes.iter().map(|bytes| self.of_pass(all, of, *bytes)))
             }
         }
     }
@@ -145,16 +146,14 @@ impl Curve {
                 let mut records = points.iter().map(|point| &point.record);
                 records.find(sized).cloned()
             }
-            Points::OnePass(all, of, _) => {
-                let pages = u32::try_from(bytes / self.page_bytes).unwrap_or(u32::MAX);
-                Some(self.of_pass(all, of, pages))
-            }
+            Points::OnePass(all, of, _) => Some(self.of_pass(all, of, bytes)),
         }
     }
 
-    fn of_pass(&self, all: &EverySize, of: &Record, pages: u32) -> Record {
+    /// The record of a buffer of `bytes`. As in a run, a remainder smaller than a page is not used.
+    fn of_pass(&self, all: &EverySize, of: &Record, bytes: u64) -> Record {
         let mut record = of.clone();
-        let bytes = u64::from(pages) * self.page_bytes;
+        let pages = u32::try_from(bytes / self.page_bytes).unwrap_or(u32::MAX);
         let capacity = Value::Integer(bytes);
         record.parameters.insert(CAPACITY.to_owned(), capacity);
         record.metrics = all.at(pages);
@@ -170,12 +169,14 @@ impl Curve {
 pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
     let started = Instant::now();
     input.check_exists()?;
+    refuse_pair(&plan.settings, CAPACITY, "sizes")?;
     let grid = grid(plan)?;
     let schemes = grid.combinations()?;
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
-    let in_vain = unused(schemes.iter().map(|scheme| &scheme.config));
+    let of_input = std::slice::from_ref(input);
+    let in_vain = unused(schemes.iter().map(|scheme| &scheme.config), of_input);
     let page_bytes = first.config.typed.flash.page_bytes;
     let seed = first.config.typed.sim.seed;
     let wants_all = plan.sizes.as_ref().is_some_and(|sizes| sizes[..] == [ALL]);
@@ -199,10 +200,10 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
             input.name()
         )));
     }
-    let mut facts = None;
+    let (mut facts, mut of_devices) = (None, Vec::new());
     let mut sizes = sizes.map(|sizes| bytes_of(&grid, sizes)).transpose()?;
     if finds_sizes || !runs {
-        let read = read(input, first, &mut passes, effort)?;
+        let read = read(input, &schemes, &mut passes, effort)?;
         facts = Some(read.facts);
         sizes.get_or_insert_with(|| default_sizes(read.footprint, &first.config));
     } else {
@@ -212,8 +213,9 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     }
     let sizes = sizes.unwrap_or_default();
     let shown = (!wants_all).then(|| {
-        let pages = sizes.iter().map(|bytes| (bytes / page_bytes) as u32);
-        pages.filter(|pages| *pages > 0).collect::<Vec<_>>()
+        let sizes = sizes.iter().copied();
+        let shown = sizes.filter(|bytes| *bytes >= page_bytes);
+        shown.collect::<Vec<_>>()
     });
     let mut records = Vec::new();
     let is_run = |pass: &Option<OnePass>| pass.is_none();
@@ -223,8 +225,9 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         let items: Vec<_> = items.map(|(scheme, _)| scheme.buffer.clone()).collect();
         let texts: Vec<_> = sizes.iter().map(u64::to_string).collect();
         let combinations = grid.buffers(items).sizes(texts).combinations()?;
-        let results = compare(std::slice::from_ref(input), &combinations, effort)?;
+        let results = compare(of_input, &combinations, effort)?;
         facts = results.manifest.inputs.into_iter().next();
+        of_devices = results.manifest.notes;
         records = results.runs;
     }
     let curves = schemes.into_iter().zip(passes).map(|(scheme, pass)| Curve {
@@ -253,6 +256,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
             command: Vec::new(),
             inputs: facts.into_iter().collect(),
             unused: in_vain,
+            notes: of_devices,
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -290,6 +294,7 @@ fn sampled(
 ) -> Result<Curves, Error> {
     let started = Instant::now();
     let first = &schemes[0].config;
+    let configs = || schemes.iter().map(|scheme| &scheme.config);
     sampling.check()?;
     let (page_bytes, seed) = (first.typed.flash.page_bytes, first.typed.sim.seed);
     let mut asked = Asked {
@@ -324,7 +329,8 @@ fn sampled(
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![found.facts],
-            unused: unused(schemes.iter().map(|scheme| &scheme.config)),
+            unused: unused(configs(), std::slice::from_ref(input)),
+            notes: notes(configs()),
             seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -359,15 +365,16 @@ pub fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
 
 /// The result of reading the input without simulating runs.
 struct Read {
-    /// The number of different pages that the input writes.
+    /// The number of different pages that the input writes; with a scheme that also buffers pages that are only read,
+    /// the number of pages that it writes or reads.
     footprint: u64,
     facts: Facts,
 }
 
-/// The default sizes, in bytes, for an input that writes `footprint` different pages. The device of `config` reserves
-/// slots of the buffer for pages that wait for the rest of their program unit. Every size has more slots than the
-/// reserved ones. There are at most 24 sizes. If these suffice, the largest size has slots for all written pages in
-/// addition to the reserved ones.
+/// The default sizes, in bytes, for an input with `footprint` different pages that may enter the buffer. The device of
+/// `config` reserves slots of the buffer for pages that wait for the rest of their program unit. Every size has more
+/// slots than the reserved ones. There are at most 24 sizes. If these suffice, the largest size has slots for all of
+/// these pages in addition to the reserved ones.
 pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
@@ -398,13 +405,19 @@ fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
     pages
 }
 
-/// Reads all of `input`, counts the written pages, and feeds `passes`.
+/// Whether pages that are only read may enter the buffer of one of `configs`.
+pub(crate) fn reads_enter<'c>(mut configs: impl Iterator<Item = &'c Config>) -> bool {
+    configs.any(Config::allocates_reads)
+}
+
+/// Reads all of `input`, counts the pages that may enter a buffer of `schemes`, and feeds `passes`.
 fn read(
     input: &Input,
-    of: &Combination,
+    schemes: &[Combination],
     passes: &mut [Option<OnePass>],
     effort: &Effort<'_>,
 ) -> Result<Read, Error> {
+    let of = &schemes[0];
     let options = input.options(&of.config)?;
     let counter = Counter::new(effort.progress, input.expected_requests());
     destage_memory::doing(format!("reading {}", input.name()));
@@ -413,7 +426,8 @@ fn read(
         _ => input.open_ahead(&of.config)?,
     };
     let addressing = of.config.addressing(0);
-    let (mut batch, mut written) = (Vec::new(), PageBits::default());
+    let (mut batch, mut pages) = (Vec::new(), PageBits::default());
+    let reads_enter = reads_enter(schemes.iter().map(|scheme| &scheme.config));
     // A one-pass simulation determines its largest size itself. Pages are counted only if some scheme needs runs.
     let counts_pages = passes.iter().any(Option::is_none);
     while source.fill(&mut batch)? {
@@ -426,13 +440,17 @@ fn read(
         if !counts_pages {
             continue;
         }
-        let is_write = |request: &&Request| request.operation == Operation::Write;
-        for request in batch.iter().filter(is_write) {
-            if written.len() >= MOST_PAGES {
+        let enters = |request: &&Request| match request.operation {
+            Operation::Write => true,
+            Operation::Read => reads_enter,
+            Operation::Flush | Operation::Trim => false,
+        };
+        for request in batch.iter().filter(enters) {
+            if pages.len() >= MOST_PAGES {
                 break;
             }
             let span = addressing.span(request);
-            written.insert(0, span.first, span.last());
+            pages.insert(0, span.first, span.last());
         }
     }
     let mut facts = Facts::of_source(&source, &options);
@@ -442,7 +460,7 @@ fn read(
     let of_passes = passes.iter().flatten().map(OnePass::largest).max();
     let of_passes = u64::from(of_passes.unwrap_or(0));
     Ok(Read {
-        footprint: written.len().max(of_passes),
+        footprint: pages.len().max(of_passes),
         facts,
     })
 }

@@ -126,29 +126,29 @@ impl Facts {
             .collect()
     }
 
-    /// Warnings for statistics of the input: [`Facts::warnings`], the warnings about times, and a warning about
-    /// addresses that a shift would align.
+    /// Warnings for statistics of the input: [`Facts::warnings`], the warnings about times, and warnings about
+    /// addresses that a shift would align and about volumes that share addresses.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
         warnings.extend(self.warnings_of_times());
         let misaligned = self.misaligned.as_ref();
         warnings.extend(misaligned.map(|it| format!("{}: {it}", self.name)));
-        warnings
-    }
-
-    /// Warnings for a simulation: those of [`Facts::warnings_of_reading`], and warnings about pages that share a page
-    /// of the device and about volumes that share addresses.
-    #[must_use]
-    pub fn warnings_of_simulation(&self) -> Vec<String> {
-        let mut warnings = self.warnings_of_reading();
-        warnings.extend_from_slice(&self.addresses);
         if self.volumes_overlap {
             warnings.push(format!(
                 "{}: several volumes overlap in one address space; trace.volumes=separate or concatenate keeps them apart",
                 self.name
             ));
         }
+        warnings
+    }
+
+    /// Warnings for a simulation: those of [`Facts::warnings_of_reading`], and warnings about pages that share a page
+    /// of the device.
+    #[must_use]
+    pub fn warnings_of_simulation(&self) -> Vec<String> {
+        let mut warnings = self.warnings_of_reading();
+        warnings.extend_from_slice(&self.addresses);
         warnings
     }
 

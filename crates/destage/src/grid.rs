@@ -54,7 +54,7 @@ impl Combination {
 
     fn without_size(&self, mut parameters: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
         if !self.config.keeps_pages() {
-            parameters.remove("buffer.capacity_bytes");
+            parameters.remove(CAPACITY);
         }
         parameters
     }
@@ -116,7 +116,8 @@ impl Grid {
     /// setting that no scheme or layer of the grid has is listed in [`Config::without_effect`] of each combination.
     ///
     /// # Errors
-    /// If a setting cannot be used, or if a list is empty.
+    /// If a setting cannot be used, if a list is empty, or if [`Settings::set_pair`] has set the key whose values a list
+    /// gives.
     pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
         let mut known = BTreeSet::new();
         let mut combinations = self.every()?;
@@ -130,6 +131,15 @@ impl Grid {
     /// The errors of [`Grid::combinations`].
     pub fn every(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
+        for (list, key, argument) in [
+            (&self.buffers, "buffer.kind", "buffers"),
+            (&self.sizes, CAPACITY, "sizes"),
+            (&self.ftls, "ftl.kind", "ftls"),
+        ] {
+            if list.is_some() {
+                refuse_pair(base, key, argument)?;
+            }
+        }
         let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
         let buffers = match &buffers {
             Some(items) => items.iter().map(Some).collect(),
@@ -228,7 +238,7 @@ impl Grid {
         }
         if let Some(size) = size {
             let origin = Origin::Argument("sizes".to_owned(), size.clone());
-            settings.set("buffer.capacity_bytes", size, origin);
+            settings.set(CAPACITY, size, origin);
         }
         settings.check_kinds()?;
         for key in self.base.keys() {
@@ -244,6 +254,21 @@ impl Grid {
 
 /// The word that adds every scheme.
 const ALL: &str = "all";
+/// The key whose values the list of sizes gives.
+pub(crate) const CAPACITY: &str = "buffer.capacity_bytes";
+
+/// Returns an error if [`Settings::set_pair`] has set `key`, whose values the list `argument` gives.
+pub(crate) fn refuse_pair(settings: &Settings, key: &str, argument: &str) -> Result<(), Error> {
+    match settings.pairs().find(|(known, _)| *known == key) {
+        None => Ok(()),
+        Some((_, pair)) => {
+            let what = format!(
+                " {pair}: the list {argument} gives the values of {key}; expected a value there"
+            );
+            Err(Error::argument("setting", what))
+        }
+    }
+}
 
 /// An item of the list of schemes.
 struct Scheme {
@@ -339,7 +364,7 @@ mod tests {
         let named = |key: &str, buffers: &[&str]| {
             let grid = Grid::new(settings(key)).buffers(buffers.iter().copied());
             let all = grid.combinations().unwrap();
-            unused(all.iter().map(|combination| &combination.config))
+            unused(all.iter().map(|combination| &combination.config), &[])
         };
         assert_eq!(
             named("buffer.lru_unit=request", &["nocache", "fifo"]),
@@ -420,6 +445,53 @@ mod tests {
         assert_eq!(clook.len(), registered.len() - 1);
         // A scheme that was named explicitly is not left out, and its run reports the error.
         assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
+    }
+
+    #[test]
+    fn what_a_list_gives_is_not_set_as_well() {
+        for (pair, list) in [
+            ("buffer.kind=fifo", "buffers"),
+            ("buffer.capacity_bytes=2MiB", "sizes"),
+            ("ftl.kind=bast", "ftls"),
+        ] {
+            let grid = Grid::new(settings(pair));
+            assert!(grid.combinations().is_ok(), "{pair}");
+            let grid = match list {
+                "buffers" => grid.buffers(["lru"]),
+                "sizes" => grid.sizes(["1MiB"]),
+                _ => grid.ftls(["page"]),
+            };
+            let text = grid.combinations().err().unwrap().to_string();
+            let told = format!("setting {pair}: the list {list} gives ");
+            assert!(text.starts_with(&told), "{text}");
+        }
+        // A size that only a file sets is a default.
+        let mut settings = Settings::new();
+        settings.set(CAPACITY, "2MiB", Origin::File("c.toml".to_owned()));
+        let all = Grid::new(settings).sizes(["1MiB"]).combinations().unwrap();
+        assert_eq!(all[0].capacity(), 1 << 20);
+    }
+
+    #[test]
+    fn over_provisioning_applies_to_the_layers_that_have_a_reserve() {
+        let base = settings("device.op_percent=25");
+        let reserve = |ftls: &[&str]| {
+            let all = Grid::new(base.clone()).ftls(ftls.iter().copied());
+            let all = all.combinations().unwrap();
+            let named = unused(all.iter().map(|combination| &combination.config), &[]);
+            let first = all[0].config.parameters();
+            (first.get("ftl.reserve_percent").cloned(), named)
+        };
+        let of_page = Some(Value::Number(20.0));
+        assert_eq!(reserve(&["page", "bast"]), (of_page, Vec::new()));
+        let (none, named) = reserve(&["bast", "none"]);
+        assert_eq!(none, None);
+        assert_eq!(
+            named,
+            [
+                "device.op_percent was set, but has no effect: it needs a layer with ftl.reserve_percent"
+            ]
+        );
     }
 
     #[test]

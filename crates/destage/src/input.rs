@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use destage_base::parameter::{Parameter, Value, Values};
+use destage_sim::check::InputKind;
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
@@ -196,16 +197,21 @@ impl Input {
     /// This input with the options `reading`.
     ///
     /// # Errors
-    /// If `reading` has a format, but the input is a workload.
+    /// If `reading` has a format or skips bad lines, but the input is a workload.
     pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
-        if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
-            return Err(Error::argument(
-                "format",
-                format!(
-                    " {format}: {} is generated and has no format; expected a format only for a trace",
-                    generator.name()
-                ),
-            ));
+        if let Kind::Workload(generator) = &self.kind {
+            let name = generator.name();
+            if let Some(format) = &reading.format {
+                let what = format!(
+                    " {format}: {name} is generated and has no format; expected a format only for a trace"
+                );
+                return Err(Error::argument("format", what));
+            }
+            if reading.skip_bad_lines {
+                let what =
+                    format!(": {name} is generated and has no lines; expected it only for a trace");
+                return Err(Error::argument("skip_bad_lines", what));
+            }
         }
         self.reading = reading;
         Ok(self)
@@ -361,6 +367,16 @@ impl Input {
         }
     }
 
+    /// Where the requests come from.
+    pub(crate) fn input_kind(&self) -> InputKind {
+        match &self.kind {
+            Kind::Trace(_) => InputKind::File,
+            Kind::Requests(..) => InputKind::Memory,
+            Kind::Workload(_) | Kind::Made(_) => InputKind::Generated,
+            Kind::Decoded(of, _) => of.input_kind(),
+        }
+    }
+
     /// The path of the trace; `None` if the input is not a trace.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.kind {
@@ -405,7 +421,7 @@ impl Input {
 
     /// The error for a run under `config` that has to read the requests twice, but whose input can be read only once.
     pub(crate) fn read_only_once(&self, config: &Config) -> Error {
-        let what = match config.scheme.needs_future {
+        let what = match config.scheme.needs_future() {
             true => "a scheme that knows the coming writes",
             false => "trace.addr_map=shrink",
         };

@@ -102,8 +102,10 @@ impl Inspection {
 
 /// A sentence with the number of requests, the share of writes, the time span and the rate.
 fn extent(of: &Statistics) -> String {
+    // Flushes and trims are requests, too, so this is not the share of writes among reads and writes.
+    let share = of.writes as f64 / of.requests as f64;
     let writes = match of.write_share {
-        Some(share) => format!(", {} % of them writes", numbers::real(100.0 * share)),
+        Some(_) => format!(", {} % of them writes", numbers::real(100.0 * share)),
         None => String::new(),
     };
     let rate = match of.requests_per_s {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::manifest::{Manifest, unused_on};
+use crate::manifest::{Manifest, notes, unused_on};
 use crate::progress::{Counter, Progress, Watch};
 use crate::record::Record;
 use crate::results::Outcome;
@@ -80,7 +80,8 @@ pub fn single<T>(
     let manifest = Manifest {
         command: Vec::new(),
         inputs: vec![facts],
-        unused: unused_on(&config, source.seen()),
+        unused: unused_on(&config, input, source.seen()),
+        notes: notes([&config]),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };

@@ -42,8 +42,14 @@ impl Prepared {
     /// Prepares the device of `config` as `sim.precondition` specifies.
     ///
     /// # Errors
-    /// If the configuration or the size of the device is wrong, or if `progress` asked to stop.
+    /// If the configuration or the size of the device is wrong, if there is no flash, or if `progress` asked to stop.
     pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
+        if !config.has_flash() {
+            return Err(Error::Input(format!(
+                "ftl.kind = {}: there is no flash whose state could be prepared; expected a layer with flash",
+                config.ftl_row.name
+            )));
+        }
         let counter = Counter::new(progress, None);
         let config = match config.capacity_bytes {
             Some(bytes) if config.is_open() => {

@@ -32,11 +32,10 @@ impl Inspection {
     /// # Errors
     /// If a block has no page for data.
     pub fn new(config: &Config) -> Result<Self, Error> {
-        let page_bytes = config.typed.flash.page_bytes;
         Ok(Self {
             addressing: config.addressing(0),
-            collector: Collector::new(page_bytes),
-            shape: Shape::new(page_bytes, u64::from(config.data_pages()?)),
+            collector: Collector::new(config.typed.flash.page_bytes),
+            shape: Shape::new(u64::from(config.data_pages()?)),
         })
     }
 
@@ -89,6 +88,7 @@ pub fn inspect(
         command: Vec::new(),
         inputs: vec![facts],
         unused: Vec::new(),
+        notes: Vec::new(),
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };

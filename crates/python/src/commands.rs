@@ -305,6 +305,13 @@ pub(crate) fn size(
     let answers = watched(py, &settings.watch, tell, move |watch| {
         destage::size(&input, &plan, &effort(threads, watch))
     })?;
+    // If every run failed, the call fails too, as on the command line.
+    if answers.answers.is_empty()
+        && answers.missed.is_empty()
+        && let Some(error) = answers.failed.iter().find_map(|run| run.error.as_ref())
+    {
+        return Err(raised(error));
+    }
     Ok((answers.to_json(), answers.manifest.warnings()))
 }
 

@@ -74,12 +74,8 @@ pub(crate) fn row(
         name: String::leak(name.to_owned()),
         family: "python",
         about: "A scheme written in Python.",
-        source: "",
-        reconstructed: false,
-        parameters: &[],
-        needs_future: false,
         sees: &[Sees::Clusters, Sees::Time, Sees::Queues],
-        build: Box::leak(Box::new(build)),
+        ..SchemeRow::of(Box::leak(Box::new(build)))
     };
     Ok((Box::leak(Box::new(row)), prototype))
 }

@@ -148,7 +148,7 @@ fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
         let digest = input["trace_digest"].as_str().unwrap_or_default();
         let digest = digest.strip_prefix("sha256:").and_then(|hex| hex.get(..12));
-        let name = input["trace"].as_str()?;
+        let name = input["trace"].as_str().filter(|name| !name.is_empty())?;
         Some(match digest {
             Some(digest) => format!("{name} (sha256 {digest})"),
             None => name.to_owned(),
@@ -316,17 +316,26 @@ fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
 /// The content for `destage size`: the smallest buffers that reach goals.
 fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("size", "The smallest buffer").concluded(fields);
-    let reached =
-        list(fields.remove("answers")).into_iter().map(|answer| {
-            match answer["confirmed"].as_bool() {
-                Some(true) => (answer, "yes"),
-                _ => (answer, "yes, without a clock"),
-            }
-        });
-    let missed = list(fields.remove("missed"))
-        .into_iter()
-        .map(|answer| (answer, "no"));
-    let row = |(answer, reached): (Value, &str)| {
+    let reached = list(fields.remove("answers")).into_iter().map(|answer| {
+        let reached = match answer["confirmed"].as_bool() {
+            Some(true) => "yes",
+            _ => "yes, without a clock",
+        };
+        (answer, reached.to_owned())
+    });
+    let missed = list(fields.remove("missed")).into_iter().map(|mut answer| {
+        // A run that ended early did not fail: it was ended because it could not reach the goals.
+        let ended = answer
+            .as_object_mut()
+            .and_then(|fields| fields.remove("error"));
+        let ended = ended.as_ref().map(text).unwrap_or_default();
+        let reached = match ended.split(',').next() {
+            Some(early) if !early.is_empty() => format!("no, {early}"),
+            _ => "no".to_owned(),
+        };
+        (answer, reached)
+    });
+    let row = |(answer, reached): (Value, String)| {
         let mut answer = object(Some(answer));
         let bytes = answer
             .remove("bytes")
@@ -347,14 +356,14 @@ fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
         }
     };
     let bounds = list(fields.remove("bounds")).into_iter();
-    let bounds = bounds.map(|answer| (answer, "a bound"));
+    let bounds = bounds.map(|answer| (answer, "a bound".to_owned()));
     let failed = list(fields.remove("failed")).into_iter();
-    let failed = failed.map(|answer| (answer, "failed"));
+    let failed = failed.map(|answer| (answer, "failed".to_owned()));
     let all = reached.chain(bounds).chain(missed).chain(failed);
     let rows: Vec<Row> = all.map(row).collect();
     content.notes = closed(fields.remove("warnings"));
     content.data["table"] = table::json(&rows);
-    content.with(fields, &["goals"])
+    content.with(fields, &["heading", "goals"])
 }
 
 /// The content for `destage study`: an experiment file of the user.
@@ -476,8 +485,8 @@ fn row(run: Value, record: &Record) -> Row {
     }
 }
 
-/// `explained` with rounded fractions. A chart shows no more digits. The slowest requests stand in a table, whose
-/// times of arrival need all of them.
+/// `explained` with rounded fractions, because a chart shows no more digits. The slowest requests are not rounded:
+/// they are shown in a table, and their times of arrival need all digits.
 fn shortened(mut explained: Value) -> Value {
     let fields = explained.as_object_mut();
     let worst = fields.and_then(|fields| fields.remove("worst"));

@@ -7,12 +7,9 @@ use crate::ftl_kit;
 use crate::kit::Stack;
 use crate::matrix::requests::SECTORS;
 
-/// The layers that can be mounted, and further variants of some layers. The device handles these variants
-/// differently.
+/// The layers with flash, and further variants of some layers. The device handles these variants differently.
 pub fn layers() -> Vec<(&'static str, &'static str)> {
-    let rows = FTLS
-        .iter()
-        .filter(|row| row.has_flash && row.can_be_mounted);
+    let rows = FTLS.iter().filter(|row| row.has_flash);
     let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
     layers.extend([
         ("page", "batches"),

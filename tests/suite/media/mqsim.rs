@@ -50,14 +50,12 @@ pub fn requests(row: &Named<'_>) -> Vec<Request> {
                 arrival: time * TICKS_PER_NS,
                 sector,
                 sectors: sectors as u32,
-                volume: 0,
                 line: index as u32 + 1,
                 operation: match is_read {
                     true => Operation::Read,
                     false => Operation::Write,
                 },
-                fua: false,
-                stream: 0,
+                ..Request::BLANK
             }
         })
         .collect()

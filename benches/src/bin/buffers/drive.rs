@@ -29,12 +29,9 @@ pub fn build(
     };
     let values = Values::defaults(row.parameters);
     let scheme = (row.build)(&SchemeConfig {
-        capacity_pages: capacity,
-        cluster_pages: config.cluster_pages,
         dies: DIES,
         future,
-        seed: 1,
-        values: &values,
+        ..SchemeConfig::new(capacity, config.cluster_pages, &values)
     });
     let buffer = Buffer::new(config, scheme);
     buffer.keeps_pages().then_some(buffer)
@@ -42,7 +39,7 @@ pub fn build(
 
 /// All page writes of `stream`, if the scheme needs to know them before the run.
 pub fn future_of(row: &SchemeRow, stream: &Stream) -> Option<Vec<Lpn>> {
-    row.needs_future.then(|| stream.pages().collect())
+    row.needs_future().then(|| stream.pages().collect())
 }
 
 /// The programs in flight. They end in the order in which they began. A program ends only when a new page waits for

@@ -54,7 +54,7 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
         // A scheme that needs the future is not measured, because it does its work when it is built and has a table
         // of the whole stream.
         let is_wanted = only.is_empty() || only.iter().any(|name| name == row.name);
-        if row.needs_future || !is_wanted {
+        if row.needs_future() || !is_wanted {
             continue;
         }
         let costs = |split| -> Option<Vec<f64>> {

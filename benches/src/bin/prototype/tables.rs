@@ -52,8 +52,8 @@ pub fn of(name: &str, rows: &[Row]) -> Result<String, Failure> {
             writeln!(text, "| `{}` | {counted:+.1} | {live:+.1} |", other.buffer)?;
         }
     }
-    text += "\nResponse times in ms; late is the server's share of what the client saw more than the model:\n\n";
-    text += "| buffer | | 50 % | 90 % | 99 % | 99.9 % | most |\n|---|---|--:|--:|--:|--:|--:|\n";
+    text += "\nResponse times in ms; late is the server's part of the time by which the client's times exceed the model's:\n\n";
+    text += "| buffer | | 50 % | 90 % | 99 % | 99.9 % | maximum |\n|---|---|--:|--:|--:|--:|--:|\n";
     for row in rows {
         let [model, client] = &row.responses;
         let more: Vec<f64> = client

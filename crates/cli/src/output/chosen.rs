@@ -7,7 +7,7 @@ use destage_sim::metrics;
 use crate::errors::Failure;
 use crate::output::summary::{self, identity};
 use crate::output::table::{Side, Table};
-use crate::output::{numbers, ranking, setting};
+use crate::output::{numbers, ranking};
 use destage::Record;
 
 /// The columns of the table, and the order of its rows.
@@ -80,6 +80,22 @@ impl Chosen {
         }
     }
 
+    /// A warning if no record has a value in the column by which the rows are sorted.
+    pub(crate) fn unsorted(&self, records: &[Record]) -> Option<String> {
+        let (key, _) = self.sort.as_ref()?;
+        let has_none = records.iter().all(|record| value(record, key).is_none());
+        has_none.then(|| format!("--sort {key}: no run has it, so the rows are not sorted"))
+    }
+
+    /// A warning for each of the chosen columns in which no record has a value.
+    pub(crate) fn empty(&self, records: &[Record]) -> Vec<String> {
+        let has_none = |name: &&String| records.iter().all(|record| value(record, name).is_none());
+        let columns = self.columns.iter().filter(has_none);
+        columns
+            .map(|name| format!("--columns {name}: no run has it, so all of its cells are empty"))
+            .collect()
+    }
+
     /// The records in the order of the rows. Records without a value in the column by which the rows are sorted are
     /// last.
     fn sorted(&self, records: &[Record]) -> Vec<Record> {
@@ -135,7 +151,7 @@ fn value(record: &Record, name: &str) -> Option<Cell> {
             number: Some(number.as_f64()),
         });
     }
-    let shown = setting(record.parameters.get(name)?);
+    let shown = record.parameters.get(name)?.to_string();
     let number = shown.parse().ok();
     Some(Cell { shown, number })
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use destage_study::StudyReport;
-use destage_study::figure::Figure;
+use destage_study::figure::{Figure, Series};
 use destage_study::reproduce::Report;
 use destage_study::shown::short;
 
@@ -18,7 +18,7 @@ const WIDEST: usize = 44;
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     let mut text = format!("{}\n", report.title);
     for figure in &report.figures {
-        text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
+        text.push_str(&format!("\n{}\n{}", caption(figure), data(figure)));
     }
     if report.figures.is_empty() {
         text.push_str(&rows(report));
@@ -30,6 +30,22 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
         folder.join("report.html").display()
     ));
     text
+}
+
+/// The heading of a figure, what its numbers are, and whether they are means.
+fn caption(figure: &Figure) -> String {
+    let mut about = Vec::new();
+    let (heading, unit) = (figure.heading().to_lowercase(), figure.y_title.as_str());
+    if !heading.contains(&unit.to_lowercase()) {
+        about.push(unit);
+    }
+    if figure.series.iter().any(Series::is_spread) {
+        about.push("means over the seeds");
+    }
+    match about.is_empty() {
+        true => figure.heading(),
+        false => format!("{} ({})", figure.heading(), about.join("; ")),
+    }
 }
 
 /// The first rows of a study as a table, and the number of those that are left out.

@@ -12,7 +12,6 @@ pub(crate) mod table;
 use std::borrow::Cow;
 use std::io::Write;
 
-pub(crate) use destage::csv::setting;
 pub(crate) use destage::{json, numbers};
 
 use crate::errors::Failure;

@@ -15,7 +15,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use crate::output::setting;
 use destage::Record;
 use destage::csv::{Columns, joined};
 use destage::words::warnings_of;
@@ -199,7 +198,7 @@ impl<'a> Column<'a> {
                 _ => unreachable!("all are numbers"),
             }),
             Kind::Word => self.put_as::<ByteArrayType>(group, |value| {
-                ByteArray::from(setting(value).into_bytes())
+                ByteArray::from(value.to_string().into_bytes())
             }),
         }
     }

@@ -86,12 +86,19 @@ pub(crate) fn study(rows: &Rows, most: usize) -> output::table::Table {
     }
     table.rule();
     for row in rows.all.iter().take(most) {
-        let labels = labels
-            .iter()
-            .map(|label| row.labels.get(*label).cloned().unwrap_or_default());
+        let labels = labels.iter().map(|label| {
+            let value = row.labels.get(*label).cloned().unwrap_or_default();
+            match value.parse() {
+                Ok(bytes) if *label == "size" => numbers::bytes(bytes),
+                _ => value,
+            }
+        });
         let metrics = usual.iter().map(|(_, name)| {
-            let value = row.value(name).and_then(serde_json::Value::as_f64);
-            value.map_or_else(|| "-".to_owned(), numbers::real)
+            let value = row.value(name);
+            let whole = value.and_then(serde_json::Value::as_u64);
+            let real = value.and_then(serde_json::Value::as_f64);
+            let shown = whole.map(numbers::whole).or(real.map(numbers::real));
+            shown.unwrap_or_else(|| "-".to_owned())
         });
         table.row(labels.chain(metrics));
     }
@@ -180,6 +187,11 @@ impl ResultFile {
         })
     }
 
+    /// The form that the extension names.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
     /// Fills the file with the `content` for its form. The file is not renamed to its final name yet.
     pub(crate) fn fill_with(
         mut self,
@@ -209,7 +221,7 @@ pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
 /// Returns an error if two output files are the same file, or if an output file is one of the inputs.
 pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
-    inputs: &[&Path],
+    inputs: &[impl AsRef<Path>],
 ) -> Result<(), Failure> {
     // A file that cannot be used is refused later, when it is opened.
     let key = files::storage;
@@ -224,7 +236,8 @@ pub(crate) fn check_distinct(
             }
         }
         // An input `-` is standard input.
-        let mut files = inputs.iter().filter(|input| **input != Path::new("-"));
+        let inputs = inputs.iter().map(AsRef::<Path>::as_ref);
+        let mut files = inputs.filter(|input| *input != Path::new("-"));
         if files.any(|input| key(input).as_ref() == Some(&place)) {
             return Err(Failure::input(format!(
                 "{option} {}: is an input of this run; expected another file",

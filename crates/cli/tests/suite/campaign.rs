@@ -79,11 +79,8 @@ impl Plan {
             3..6 => Medium::Image,
             _ => Medium::Backing,
         };
-        let schemes: Vec<_> = SCHEMES.iter().filter(|row| !row.needs_future).collect();
-        let layers: Vec<_> = FTLS
-            .iter()
-            .filter(|row| row.has_flash && row.can_be_mounted)
-            .collect();
+        let schemes: Vec<_> = SCHEMES.iter().filter(|row| !row.needs_future()).collect();
+        let layers: Vec<_> = FTLS.iter().filter(|row| row.has_flash).collect();
         let layer = layers[random.below(layers.len() as u64) as usize].name;
         let size = ["32KiB", "128KiB", "128KiB", "512KiB"][random.below(4) as usize];
         let mut options = Vec::new();

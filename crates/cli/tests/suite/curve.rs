@@ -171,3 +171,56 @@ fn estimates_that_overlap_are_not_ranked() {
         );
     }
 }
+
+/// A remainder smaller than a page is not used, but the size is the one that was asked for, as in a run.
+#[test]
+fn one_pass_keeps_the_sizes_that_were_asked_for() {
+    let place = Place::new();
+    let workload = ["-w", "zipf:requests=500,footprint_pages=50", "--json", "-q"];
+    let curve = ["curve", "--sizes", "4097,4096,10000"];
+    let curve = place.json(&[&curve[..], &workload].concat());
+    let points = curve["curves"][0]["points"].as_array().unwrap();
+    let of = |name: &str| -> Vec<u64> {
+        points
+            .iter()
+            .map(|point| point[name].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(of("bytes"), [4096, 4097, 10_000]);
+    assert_eq!(of("pages"), [1, 1, 2]);
+    let run = ["run", "--ftl", "none", "--size", "10000"];
+    let run = place.json(&[&run[..], &workload].concat());
+    assert_eq!(run["parameters"]["buffer.capacity_bytes"], 10_000);
+    assert_eq!(
+        of("buffer.write_hits")[2],
+        run["metrics"]["buffer.write_hits"]
+    );
+}
+
+/// The largest default size holds all pages that may enter a buffer.
+#[test]
+fn default_sizes_reach_what_is_read_for_schemes_that_buffer_reads() {
+    let place = Place::new();
+    let last = |buffer: &str| {
+        let curve = [
+            "curve",
+            "-w",
+            "uniform:requests=3000,footprint_pages=2000,write_percent=20",
+            "--json",
+            "-q",
+            "--buffers",
+            buffer,
+        ];
+        let curve = place.json(&curve);
+        let points = curve["curves"][0]["points"].as_array().unwrap();
+        let last = points.last().unwrap();
+        (
+            last["pages"].as_u64().unwrap(),
+            last["buffer.evictions"].as_u64().unwrap(),
+        )
+    };
+    let (written, _) = last("fifo");
+    let (all, evictions) = last("cflru");
+    assert!(all > written, "{all} {written}");
+    assert_eq!(evictions, 0);
+}

@@ -179,6 +179,10 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
             &["fleet", "fleet", "--set", "ftl.kind=page"],
             "ftl.kind: a fleet simulates buffers alone",
         ),
+        (
+            &["fleet", "fleet", "--set", "buffer.capacity_bytes=2MiB"],
+            "buffer.capacity_bytes: does not apply to a fleet: the sizes of a fleet are given for each volume",
+        ),
         (&["fleet", "fleet", "-o", "x.txt"], "-o x.txt"),
     ] {
         let outcome = place.run(arguments);

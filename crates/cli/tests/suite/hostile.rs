@@ -393,6 +393,19 @@ fn what_the_memory_limit_has_no_room_for_is_refused() {
 }
 
 #[test]
+fn what_moves_no_data_needs_no_memory() {
+    // A read of this length never fits below this limit.
+    let server = Serving::start(&["--capacity", "64MiB", "--memory-limit", "34MiB"]);
+    let mut client = server.client();
+    assert_eq!(read(&mut client, 0, LONGEST).error, NO_MEMORY);
+    for command in [wire::CMD_CACHE, wire::CMD_BLOCK_STATUS] {
+        let answer = client.ask((command, 0), (0, LONGEST), &[]).unwrap();
+        assert_eq!(answer.error, 0);
+    }
+    server.stop();
+}
+
+#[test]
 fn operators_have_places_of_their_own() {
     let place = Place::new();
     let program = env!("CARGO_BIN_EXE_destage");

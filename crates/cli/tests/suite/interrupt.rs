@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Place;
+use common::{Place, ctrl_c};
 
 /// Waits until the temporary file of `child` exists, sends an interrupt to `child`, and waits for the end of `child`.
 fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
@@ -23,7 +23,7 @@ fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
     let number = child.id().to_string();
     assert!(
         Command::new("kill")
-            .args(["-INT", &number])
+            .args([ctrl_c(), &number])
             .status()
             .expect("kill runs")
             .success()

@@ -103,6 +103,9 @@ fn a_profile_in_a_file_is_shown_with_what_it_builds_on() {
     };
     assert!(of("flash.dies").contains("(set by mine.toml)"), "{told}");
     assert!(of("flash.program_us").contains("(set by tlc)"), "{told}");
+    // The comment behind a value is its source.
+    let comment = "Source: a 4 KiB write is a quarter of a page; the rest of the page is read first (set by tlc).";
+    assert!(told.contains(comment), "{told}");
     let document = place.json(&[
         "run",
         "--workload",
@@ -115,6 +118,63 @@ fn a_profile_in_a_file_is_shown_with_what_it_builds_on() {
     ]);
     assert_eq!(document["parameters"]["flash.dies"], 3);
     assert_eq!(document["parameters"]["flash.bits_per_cell"], 3);
+}
+
+#[test]
+fn a_profile_is_shown_with_its_size_and_what_follows_from_the_size() {
+    let place = Place::new();
+    place.write(
+        "mine.toml",
+        "[profile]\nabout = \"Mine.\"\ninherits = \"tlc\"\n[device]\ncapacity_bytes = \"32GB\"\nop_percent = 25\n[flash]\nprogram_times_us = \"500/900\"\n",
+    );
+    let told = place.succeed(&["show", "profile", "mine.toml"]);
+    for line in [
+        "\ndevice.capacity_bytes = 32000000000 bytes\n",
+        "\ndevice.op_percent = 25 %\n",
+        "\nflash.blocks_per_plane = ",
+        "\nftl.reserve_percent = 20 %  (default 15)\n",
+        " Source: computed from device.capacity_bytes.\n",
+        "\n    It gives way to flash.program_times_us, which is set as well.\n",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    let run = [
+        "run",
+        "--workload",
+        "zipf:requests=10",
+        "-p",
+        "mine.toml",
+        "--json",
+    ];
+    let blocks = place.json(&run)["parameters"]["flash.blocks_per_plane"].clone();
+    let line = format!("\nflash.blocks_per_plane = {blocks}  (default auto)\n");
+    assert!(told.contains(&line), "{line}: {told}");
+}
+
+#[test]
+fn what_a_parameter_may_be_and_who_has_it_is_shown() {
+    let place = Place::new();
+    assert!(
+        place
+            .succeed(&["show", "ftl.kind"])
+            .contains("Expected: one of none, page")
+    );
+    let reserves = place.succeed(&["show", "ftl.reserve_percent"]);
+    assert!(
+        reserves.contains("ftl.reserve_percent = 15 %  (of page, ")
+            && reserves.contains("(of zns)"),
+        "{reserves}"
+    );
+    let told = place.succeed(&["show", "workload", "zipf"]);
+    assert!(
+        told.contains("\nTyped: --workload zipf:KEY=VALUE, or --set workload.KEY=VALUE\n"),
+        "{told}"
+    );
+    place.write("job.fio", "[a]\nrw=randwrite\nsize=1m\n");
+    let told = place.succeed(&["show", "workload", "job.fio"]);
+    assert!(told.contains("workload.requests = 256 "), "{told}");
+    let told = place.succeed(&["explain", "flash.program_unit"]);
+    assert!(told.contains("Default: 1 page\n"), "{told}");
 }
 
 #[test]

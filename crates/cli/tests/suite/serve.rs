@@ -4,9 +4,11 @@
 use crate::common;
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Stdio};
+use std::os::unix::fs::MetadataExt;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
-use common::{Place, TINY, exists, json};
+use common::{Place, TINY, ctrl_c, exists, json};
 
 /// A running server.
 pub struct Server {
@@ -17,12 +19,11 @@ pub struct Server {
 
 impl Server {
     pub fn start(place: &Place, options: &[&str]) -> Self {
-        let mut child = place
-            .command(&[&["serve"], options].concat())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+        Self::of(begun(place.command(&[&["serve"], options].concat())))
+    }
+
+    /// The server in the process `child`, of which nothing was read yet. Waits until the server is ready or has ended.
+    fn of(mut child: Child) -> Self {
         let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
         let mut ready = String::new();
         output.read_line(&mut ready).expect("a line");
@@ -53,12 +54,21 @@ impl Server {
     }
 
     fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        let status = std::process::Command::new("kill")
-            .args([name, &pid])
-            .status();
-        assert!(status.expect("kill").success());
+        signal(&self.child, name);
     }
+}
+
+/// Starts `command`, whose output and errors are read later.
+fn begun(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+/// Sends the signal `name`, such as `-TERM`, to `child`.
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let status = Command::new("kill").args([name, &pid]).status();
+    assert!(status.expect("kill").success());
 }
 
 impl Drop for Server {
@@ -167,14 +177,14 @@ fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() 
         if ends_with_run {
             assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
         }
-        // A server flushes at its end, and a run does not.
-        for (live, run) in [("live.csv", "run.csv"), ("times.csv", "run-times.csv")] {
-            let (live, run) = (place.read(live), place.read(run));
-            assert!(live.starts_with(&run), "{scheme}");
-            let mut rest = live[run.len()..].lines();
-            let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
-            assert!(rest.all(is_late), "{scheme}");
-        }
+        // A server flushes at its end, and a run does not. This flush is no request of a client.
+        let (live, run) = (place.read("live.csv"), place.read("run.csv"));
+        assert!(live.starts_with(&run), "{scheme}");
+        let mut rest = live[run.len()..].lines();
+        let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
+        assert!(rest.all(is_late), "{scheme}");
+        let (live, run) = (place.read("times.csv"), place.read("run-times.csv"));
+        assert_eq!(live, run, "{scheme}");
         // The client must not receive any answer earlier than the model computes.
         let column = |name: &str| -> Vec<f64> {
             let text = place.read(name);
@@ -343,6 +353,8 @@ fn what_clients_write_is_logged_as_dm_log_writes_does() {
     server.signal("-TERM");
     assert_eq!(server.wait().0, 0);
     let log = std::fs::read(place.path("w.log")).expect("the log");
+    let mode = place.path("w.log").metadata().expect("the log").mode();
+    assert_eq!(mode & 0o777, 0o600, "it has the bytes of the clients");
     let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().expect("8 bytes"));
     assert_eq!(
         [word(0), word(8), word(16), word(24)],
@@ -417,8 +429,112 @@ fn a_program_on_a_device_whose_power_fails() {
 }
 
 #[test]
+fn a_check_that_cannot_be_run_is_no_finding() {
+    let place = Place::new();
+    let crash = ["crash", "--fs", "none", "--cuts", "1", "--at-write", "1"];
+    for (check, status, said) in [
+        (
+            "exec /nowhere/at/all",
+            2,
+            "expected a command that can be run",
+        ),
+        ("kill -9 $$", 2, "expected a command that nobody ends"),
+        // The program that is tested has no folder, and gets none that was meant for another program.
+        ("test -z \"$DESTAGE_DIR\"", 0, ""),
+    ] {
+        let words = [&crash[..], &TINY, &["--check", check, "--", "true"]].concat();
+        let mut command = place.command(&words);
+        let output = command.env("DESTAGE_DIR", "outside").output();
+        let output = output.expect("the program starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{check}: {errors}");
+        assert!(errors.contains(said), "{check}: {errors}");
+    }
+    let small = ["--memory-limit", "32MiB", "--", "true"];
+    let small = place.run(&[&crash[..], &small].concat());
+    assert_eq!(small.status, 2);
+    let expected =
+        "--memory-limit: a memory limit of 33554432 bytes is too small for a crash test; expected";
+    assert!(small.errors.contains(expected), "{}", small.errors);
+}
+
+/// A signal that arrives while the server starts ends the server in order if it becomes ready all the same.
+#[test]
+fn a_signal_during_the_start_loses_nothing() {
+    use std::io::Write;
+    let place = Place::new();
+    let made = Command::new("mkfifo").arg(place.path("c.toml")).status();
+    assert!(made.expect("mkfifo").success());
+    let options = ["serve", "--config", "c.toml", "--unix", "s.sock"];
+    let child = begun(place.command(&options));
+    // The server reads its configuration from the pipe, so the pipe can be opened when the server has begun.
+    let pipe = std::fs::File::options()
+        .write(true)
+        .open(place.path("c.toml"));
+    signal(&child, "-TERM");
+    let mut pipe = pipe.expect("a pipe");
+    // On a busy machine the program may have ended before it was ready.
+    let _ = pipe.write_all(b"[buffer]\nkind = \"lru\"\n");
+    drop(pipe);
+    let server = Server::of(child);
+    let expected = match server.ready.is_empty() {
+        true => 130,
+        false => 0,
+    };
+    let (status, _, errors) = server.wait();
+    assert_eq!(status, expected, "{errors}");
+}
+
+/// A program that was started by `nohup`, or in the background by a script, ignores what they ignore.
+#[cfg(target_os = "linux")] // Other systems do not say which signals are ignored.
+#[test]
+fn signals_that_are_ignored_from_the_start_end_no_server() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_destage");
+    let line = format!("trap '' HUP INT; exec {program} serve --unix s.sock --control c.sock");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path(""));
+    let server = Server::of(begun(command));
+    server.signal("-HUP");
+    server.signal("-INT");
+    std::thread::sleep(Duration::from_millis(200));
+    place.succeed(&["device", "c.sock", "stats"]);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+}
+
+/// A limit of the size of files is an error, as a full disk is, and no signal ends the program.
+#[test]
+fn a_limit_of_the_size_of_files_is_an_error() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_destage");
+    let serve = "serve --unix s.sock --image f.img --capacity 64MiB";
+    let line = format!("ulimit -f 8; exec {program} {serve}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(place.path(""));
+    let output = command.output().expect("a shell");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("f.img: File too large"), "{errors}");
+    assert_eq!(place.files(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_server_that_cannot_say_that_it_is_ready_ends_with_an_error() {
+    let place = Place::new();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = place.command(&["serve", "--unix", "s.sock"]);
+    let output = command.stdout(writer).output();
+    let output = output.expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("before the line \"ready\""), "{errors}");
+}
+
+#[test]
 fn signals_end_a_server_in_order() {
-    for signal in ["-TERM", "-INT"] {
+    for signal in ["-TERM", ctrl_c()] {
         let place = Place::new();
         let options = [&TINY[..], &["--unix", "s.sock", "--export", "a disk"]].concat();
         let server = Server::start(&place, &options);
@@ -440,7 +556,7 @@ fn an_idle_server_uses_no_time() {
     // On a busy machine the server may still be working at first, so the test measures several times.
     let is_idle = (0..10).any(|_| {
         let before = server.ticks();
-        std::thread::sleep(std::time::Duration::from_secs(2));
+        std::thread::sleep(Duration::from_secs(2));
         before == server.ticks()
     });
     assert!(is_idle);
@@ -662,17 +778,18 @@ fn answers_that_are_not_read_use_no_time() {
     let mut operator = std::os::unix::net::UnixStream::connect(path).expect("a connection");
     let orders = "{\"do\": \"stats\"}\n".repeat(2000);
     operator
-        .set_write_timeout(Some(std::time::Duration::from_secs(1)))
+        .set_write_timeout(Some(Duration::from_secs(1)))
         .expect("a timeout");
     // The server stops reading orders at some point.
     let _ = operator.write_all(orders.as_bytes());
     let Some(before) = server.ticks() else { return };
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(1));
     let used = server.ticks().expect("a time") - before;
     assert!(used <= 5, "{used} hundredths of a second");
 }
 
-/// A program such as `nc -N` closes its sending side after its orders, and then reads the answers.
+/// A program such as `nc -N` closes its sending side after its orders, and then reads the answers. Its last line need
+/// not end with a newline.
 #[test]
 fn an_operator_that_sends_no_more_gets_its_answers() {
     use std::io::Write;
@@ -681,7 +798,7 @@ fn an_operator_that_sends_no_more_gets_its_answers() {
     let _server = Server::start(&place, &[&TINY[..], &options].concat());
     let path = place.path("c.sock");
     let mut operator = std::os::unix::net::UnixStream::connect(path).expect("a connection");
-    let orders = "{\"do\": \"flush\"}\n{\"do\": \"cut\"}\n{\"do\": \"check\"}\n";
+    let orders = "{\"do\": \"flush\"}\n{\"do\": \"cut\"}\n{\"do\": \"check\"}";
     operator.write_all(orders.as_bytes()).expect("room");
     operator
         .shutdown(std::net::Shutdown::Write)

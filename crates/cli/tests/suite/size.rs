@@ -162,15 +162,16 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
 fn capacities_that_cannot_be_had_are_refused() {
     let place = Place::new();
     place.write("t.disksim", page_writes(&[0, 1_000]));
-    place.write("c.toml", "[flash]\nblocks_per_plane = 9\n");
+    let both = "[flash]\nblocks_per_plane = 9\n[device]\ncapacity_bytes = \"1GiB\"\n";
+    place.write("c.toml", both);
     for (arguments, expected) in [
         (
             &["--capacity", "1GiB", "--set", "flash.blocks_per_plane=9"][..],
             "--capacity 1GiB: device.capacity_bytes replaces flash.blocks_per_plane, which is set as well (setting flash.blocks_per_plane=9); expected one of the two",
         ),
         (
-            &["--capacity", "1GiB", "--config", "c.toml"],
-            "which is set as well (c.toml); expected one of the two",
+            &["--config", "c.toml"],
+            "c.toml: device.capacity_bytes replaces flash.blocks_per_plane, which is set as well (c.toml); expected one of the two",
         ),
         (
             &["--capacity", "lots"],
@@ -179,10 +180,6 @@ fn capacities_that_cannot_be_had_are_refused() {
         (
             &["--capacity", "100000TB"],
             "expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)",
-        ),
-        (
-            &["--op", "7", "--ftl", "bast"],
-            "--op 7: bast has no ftl.reserve_percent, which over-provisioning sets; expected one of page, dftl, hat",
         ),
         (&["--op", "-1"], "unexpected argument '-1'"),
         (
@@ -199,6 +196,76 @@ fn capacities_that_cannot_be_had_are_refused() {
             outcome.errors
         );
     }
+}
+
+#[test]
+fn a_capacity_of_the_command_line_wins_over_blocks_of_a_file() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1_000]));
+    place.write("c.toml", "[flash]\nblocks_per_plane = 9\n");
+    let of_file = ["t.disksim", "--config", "c.toml"];
+    assert_eq!(blocks(&place, &of_file).0, 9);
+    let of_line = [&of_file[..], &["--capacity", "64GiB"]].concat();
+    assert!(blocks(&place, &of_line).0 > 1000);
+}
+
+/// A layer sets whole blocks aside. With few blocks, the device differs much from the over-provisioning that was typed.
+#[test]
+fn over_provisioning_that_cannot_be_had_is_noted() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1_000]));
+    let few = [
+        "t.disksim",
+        "--op",
+        "50",
+        "--set",
+        "flash.blocks_per_plane=8",
+    ];
+    let note = "destage: note: FTL page: over-provisioning is 33.33 % in place of 50 %, because the layer sets whole blocks aside: the device offers 96 MiB of 128 MiB\n";
+    assert_eq!(blocks(&place, &few), (8, note.to_owned()));
+    let document = place.json(&[&["run", "--json"], &few[..]].concat());
+    let notes = document["manifest"]["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1);
+    assert!(note.contains(notes[0].as_str().unwrap()));
+    let many = [
+        "t.disksim",
+        "--op",
+        "25",
+        "--set",
+        "flash.blocks_per_plane=800",
+    ];
+    assert_eq!(blocks(&place, &many), (800, String::new()));
+}
+
+/// What a layer does not have decides nothing, and a warning says so.
+#[test]
+fn what_a_layer_has_no_use_for_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1_000]));
+    let errors = |arguments: &[&str]| {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 0, "{arguments:?}: {}", outcome.errors);
+        outcome.errors
+    };
+    let no_reserve = "destage: warning: device.op_percent was set, but has no effect: it needs a layer with ftl.reserve_percent\n";
+    assert!(errors(&["run", "t.disksim", "--op", "28", "--ftl", "bast"]).contains(no_reserve));
+    assert_eq!(errors(&["curve", "t.disksim", "--op", "28"]), no_reserve);
+    let layers = ["compare", "t.disksim", "--ftls", "page,bast", "--op", "28"];
+    assert!(!errors(&layers).contains("has no effect"));
+    let no_flash = "was set, but has no effect: it needs a translation layer with flash (any but ftl.kind = none)\n";
+    for (option, value, key) in [
+        ("--capacity", "1MiB", "device.capacity_bytes"),
+        (
+            "--set",
+            "flash.blocks_per_plane=1",
+            "flash.blocks_per_plane",
+        ),
+    ] {
+        let run = ["run", "t.disksim", "--ftl", "none", option, value];
+        assert_eq!(errors(&run), format!("destage: warning: {key} {no_flash}"));
+    }
+    let of_profile = ["run", "t.disksim", "--ftl", "none", "--profile", "tlc"];
+    assert_eq!(errors(&of_profile), "");
 }
 
 #[test]
@@ -287,7 +354,7 @@ fn an_answer_without_garbage_collection_says_so() {
     assert!(text.contains("erased no block"), "{text}");
     let others = "No other scheme was tried.";
     assert!(text.contains(others), "{text}");
-    // A goal about times does not depend on garbage collection alone.
+    // Garbage collection also makes responses longer.
     let goal = [
         "--goal",
         "response.mean_ms<100",
@@ -297,7 +364,41 @@ fn an_answer_without_garbage_collection_says_so() {
         "1MiB",
     ];
     let text = place.succeed(&[&size[..], &goal].concat());
-    assert!(!text.contains("erased no block"), "{text}");
+    assert!(text.contains("erased no block"), "{text}");
+}
+
+/// A page says as much as the terminal: the layer and the device, and which schemes were compared.
+#[test]
+fn the_page_of_a_search_has_the_heading_of_the_terminal() {
+    let place = Place::new();
+    let workload = "zipf:requests=300,footprint_pages=200";
+    let search = ["size", "--quiet", "--workload", workload];
+    let goal = ["--goal", "waf.host<9", "--sizes", "1MiB"];
+    let text = place.succeed(&[&search[..], &goal, &["-o", "size.html"]].concat());
+    let page = place.read("size.html");
+    for part in ["FTL page, 8 dies", "the schemes that the papers compare"] {
+        assert!(text.contains(part) && page.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("buffer of"), "{text}");
+}
+
+/// A column without values is explained.
+#[test]
+fn a_column_that_no_run_has_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1]));
+    let outcome = place.run(&[
+        "compare",
+        "t.disksim",
+        "--set",
+        "sim.costing=op_count",
+        "--columns",
+        "response.write.p99_ms,waf.host",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let said = "destage: warning: --columns response.write.p99_ms: no run has it";
+    assert!(outcome.errors.contains(said), "{}", outcome.errors);
+    assert!(!outcome.errors.contains("waf.host"), "{}", outcome.errors);
 }
 
 /// A device cannot be as small as one likes. If it is far larger than asked for, a note says so.

@@ -32,16 +32,13 @@ fn precondition(place: &Place) {
 
 fn simulation<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let workload = "zipf:requests=4000,footprint_pages=2000";
-    let fixed = [
-        command,
-        "--workload",
-        workload,
-        "--json",
-        "--quiet",
-        "--set",
-        "buffer.capacity_bytes=128KiB",
-    ];
-    [&fixed[..], &DEVICE, more].concat()
+    let fixed = [command, "--workload", workload, "--json", "--quiet"];
+    // A list of sizes takes the place of the size.
+    let size: &[&str] = match more.contains(&"--sizes") {
+        true => &[],
+        false => &["--size", "128KiB"],
+    };
+    [&fixed[..], size, &DEVICE, more].concat()
 }
 
 #[test]
@@ -116,6 +113,16 @@ fn what_cannot_be_used_exits_with_2_and_leaves_nothing() {
         "ftl.reserve_percent=0",
     ];
     refused(&[&full[..], &DEVICE, &RANDOM].concat(), "reserve");
+    refused(
+        &["precondition", "-o", "none.state", "--ftl", "none"],
+        "ftl.kind = none: there is no flash whose state could be prepared; expected a layer with flash",
+    );
+    for again in [&["-o", "b.state"][..], &["--ftl", "page", "--ftl", "dftl"]] {
+        refused(
+            &[&["precondition", "-o", "a.state"], again].concat(),
+            "cannot be used multiple times",
+        );
+    }
     refused(
         &simulation("run", &["--set", "sim.warmup_requests=4000"]),
         "sim.warmup_requests = 4000: the run ended after 4000 requests, and measured none of them",

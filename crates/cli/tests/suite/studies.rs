@@ -557,8 +557,19 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     let outcome = place.run(&["study", "merge", "kept"]);
     refused(&outcome, &["small: 1 of 8 results are missing"]);
     place.succeed(&[&all[..], &["--shard", "1/1"]].concat());
-    place.succeed(&["study", "merge", "kept"]);
+    place.succeed(&["study", "merge", "kept", "-o", "t.md"]);
     assert_eq!(place.read("kept/small/results.csv"), table);
+    // Sizes and counts have the form that they have in the tables of `compare`.
+    let merged = place.read("t.md");
+    assert!(
+        merged.contains("| 64 KiB |") && !merged.contains("65536"),
+        "{merged}"
+    );
+    let outcome = place.run(&["study", "missing", "kept"]);
+    assert_eq!(
+        (outcome.output.as_str(), outcome.errors.as_str()),
+        ("", "destage: no result is missing\n")
+    );
 }
 
 /// A study with each kind of warning. One input overloads the device, another input has an odd line, and a parameter

@@ -40,7 +40,7 @@ fn every_form_gives_the_same_metrics_and_comes_back_as_it_was() {
         let outcome = place.run(&["trace", "convert", "t.disksim", "-o", name]);
         assert_eq!((outcome.status, outcome.output.as_str()), (0, ""), "{name}");
         assert!(
-            outcome.errors.contains("9000 requests"),
+            outcome.errors.contains("9,000 requests"),
             "{}",
             outcome.errors
         );

@@ -338,7 +338,7 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
     );
     // The trace that is generated from the job file has the same requests. The trace does not say how the host issues
     // them, so the command sets these parameters again.
-    place.succeed(&[
+    let generated = place.run(&[
         "trace",
         "generate",
         "--workload",
@@ -346,6 +346,11 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
         "-o",
         "mix.compact",
     ]);
+    assert!(
+        generated.errors.contains("warning: mix.fio: the trace does not hold how its requests wait for each other; a run of the trace needs --set host.queue_depth=16 --set host.replay=closed\n"),
+        "{}",
+        generated.errors
+    );
     let closed = [
         "--set",
         "host.replay=closed",

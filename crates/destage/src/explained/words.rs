@@ -105,13 +105,17 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
         )
     } else {
         format!(
-            "The slowest {} % of {what} take {} on average, all {what} {}",
+            "The slowest {} % of {what} take {} on average (all {what}: {})",
             percent(share),
             time(of_tail),
             time(mean)
         )
     };
-    Some(format!("{begin}: {}.", parts(&tail)))
+    Some(format!(
+        "{begin}; of these {}, they spend {}.",
+        time(of_tail),
+        parts(&tail)
+    ))
 }
 
 /// The largest parts of the time of `bucket`, in words. A request waits in the queue because earlier requests are in
@@ -133,10 +137,7 @@ fn parts(bucket: &Bucket) -> String {
     let queue = shares[0].text();
     match rest.first() {
         Some(first) if first.share > 0.0 => {
-            format!(
-                "{queue}; of the rest {}",
-                told(&rest).replace(" % of it ", " % ")
-            )
+            format!("{queue}; of the rest {}", told(&rest))
         }
         _ => queue,
     }
@@ -159,7 +160,7 @@ impl Share {
             ),
             false => String::new(),
         };
-        format!("{} % of it {}{gc}", percent(self.share), self.words)
+        format!("{} % {}{gc}", percent(self.share), self.words)
     }
 }
 
@@ -196,6 +197,7 @@ fn burst(timed: &Timed) -> Option<String> {
     let collecting = |slow: &&Slow| slow.dies_collecting > 0;
     let beside_gc = match worst.iter().filter(collecting).count() {
         0 => String::new(),
+        1 => "; 1 of them was accepted while a die was collecting garbage".to_owned(),
         count => {
             format!("; {count} of them were accepted while a die was collecting garbage")
         }
@@ -245,7 +247,7 @@ fn dies(series: &Series) -> Option<String> {
     let who = if dies == 1 {
         "The die was"
     } else {
-        "A die was"
+        "On average, a die was"
     };
     Some(match gc {
         0 => format!(
@@ -253,7 +255,7 @@ fn dies(series: &Series) -> Option<String> {
             percent(share)
         ),
         _ => format!(
-            "{who} busy {} % of the time, and {} % of that with garbage collection.",
+            "{who} busy {} % of the time; it spent {} % of its busy time on garbage collection.",
             percent(share),
             percent(of_gc)
         ),
@@ -302,11 +304,11 @@ mod tests {
     fn the_largest_part_comes_first_and_small_ones_are_left_out() {
         assert_eq!(
             parts(&bucket([5, 10, 30, 50, 0, 0, 5])),
-            "80 % of it waiting for a buffer slot (62 % of that while garbage collection held the die), 10 % of it on the host bus"
+            "80 % waiting for a buffer slot (62 % of that while garbage collection held the die), 10 % on the host bus"
         );
         assert_eq!(
             parts(&bucket([0, 7, 0, 0, 0, 0, 0])),
-            "100 % of it on the host bus"
+            "100 % on the host bus"
         );
     }
 
@@ -314,12 +316,9 @@ mod tests {
     fn behind_a_queue_stands_what_made_it() {
         assert_eq!(
             parts(&bucket([900, 0, 75, 0, 0, 0, 25])),
-            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in their own flash operations"
+            "90 % in the queue; of the rest 75 % waiting for a buffer slot, 25 % in their own flash operations"
         );
-        assert_eq!(
-            parts(&bucket([9, 0, 0, 0, 0, 0, 0])),
-            "100 % of it in the queue"
-        );
+        assert_eq!(parts(&bucket([9, 0, 0, 0, 0, 0, 0])), "100 % in the queue");
     }
 
     #[test]

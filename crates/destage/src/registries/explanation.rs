@@ -1,5 +1,5 @@
 //! The meaning of a name or a message. A name may denote a parameter, a metric, a scheme, a translation layer, a
-//! profile, a workload, a trace format or an experiment.
+//! profile, a workload, a trace format, an experiment, a section of parameters or a word of the glossary.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use destage_trace::statistics::StatisticRow;
 use destage_workload::WORKLOADS;
 use serde_json::{Map, Value, json};
 
-use super::page::Entry;
+use super::page::{Entry, quantity};
 use super::problems::PROBLEMS;
 use super::{Registry, Row, buffer, ftl, profile, rows, workload};
 use crate::error::Error;
@@ -25,8 +25,8 @@ use crate::error::Error;
 pub struct Explanation {
     /// The name that is explained.
     pub name: String,
-    /// What the name denotes: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`,
-    /// `experiment` or `message`.
+    /// What the name denotes: `parameter`, `section`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`,
+    /// `experiment`, `message` or `word`.
     pub kind: &'static str,
     /// The description, in one or more sentences.
     pub about: String,
@@ -122,26 +122,21 @@ fn all_parameters() -> Vec<Owned> {
 impl Owned {
     fn entry(&self) -> Entry {
         Entry {
-            name: self.key.clone(),
-            row: self.row,
-            set: None,
             has_example: self.has_example,
+            owners: self.owners.clone(),
+            ..Entry::new(self.key.clone(), self.row)
         }
     }
 
     fn explanation(&self) -> Explanation {
-        let unit = match self.row.unit {
-            "" => String::new(),
-            unit => format!(" {unit}"),
-        };
         let default = match (self.has_example, self.row.default) {
             (true, _) => String::new(),
             (false, "") => "nothing".to_owned(),
-            (false, default) => format!("{default}{unit}"),
+            (false, default) => quantity(default, self.row.unit),
         };
         Explanation::new("parameter", &self.key, self.row.about)
             .with("default", default)
-            .with("expected", self.row.expected())
+            .with("expected", self.entry().expected())
             .with("of", self.owners.join(", "))
             .with("source", self.row.source)
     }
@@ -191,6 +186,8 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
     if found.is_empty() {
         found = named(&text.to_ascii_lowercase(), experiments);
     }
+    found.extend(section(text));
+    found.extend(defined(text));
     if found.is_empty() {
         found.extend(
             PROBLEMS
@@ -219,6 +216,79 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
         return Err(unknown(text));
     }
     Ok(found)
+}
+
+/// The section of parameters called `text`, such as `flash`; `None` if there is none.
+fn section(text: &str) -> Option<Explanation> {
+    let all = all_parameters();
+    let within = |one: &&Owned| one.key.split_once('.').is_some_and(|(of, _)| of == text);
+    let names: BTreeSet<&str> = all
+        .iter()
+        .filter(within)
+        .map(|one| one.key.as_str())
+        .collect();
+    let about = format!(
+        "{} parameters have names that begin with {text}.",
+        names.len()
+    );
+    (!names.is_empty()).then(|| {
+        Explanation::new("section", text, about)
+            .with("more", format!("destage show {text}; destage list metrics"))
+    })
+}
+
+/// The words of this project with their meanings.
+const GLOSSARY: &str = include_str!("../../GLOSSARY.md");
+
+/// The meanings of `text` in the glossary. A word of the glossary may have several forms, with commas in between and an
+/// abbreviation of capital letters in brackets. Hyphens, blanks and capital letters make no difference.
+fn defined(text: &str) -> Vec<Explanation> {
+    let plain = |text: &str| text.to_lowercase().replace([' ', '-'], "");
+    let wanted = plain(text);
+    let table = GLOSSARY.split("\n## ").next().unwrap_or_default();
+    let (_, table) = table.split_once("| --- | --- |").unwrap_or_default();
+    let rows = table.lines().filter_map(|line| {
+        let (word, meaning) = line
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split_once(" | ")?;
+        let has_form = |form: &str| {
+            let (before, inside) = form.split_once('(').unwrap_or((form, ""));
+            let inside = inside.trim_end_matches(')');
+            let is_short = inside.chars().all(char::is_uppercase);
+            [form, before, if is_short { inside } else { form }]
+                .iter()
+                .any(|form| plain(form) == wanted)
+        };
+        word.split(',')
+            .any(has_form)
+            .then(|| Explanation::new("word", word, without_links(meaning)))
+    });
+    match wanted.is_empty() {
+        true => Vec::new(),
+        false => rows.collect(),
+    }
+}
+
+/// `text` with the words of each link of Markdown in place of the link.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        plain.push_str(before);
+        let words = link.split_once(']');
+        match words.filter(|(_, after)| after.starts_with('(')) {
+            Some((words, after)) => {
+                plain.push_str(words);
+                rest = after.split_once(')').map_or("", |(_, rest)| rest);
+            }
+            None => {
+                plain.push('[');
+                rest = link;
+            }
+        }
+    }
+    plain + rest
 }
 
 /// The largest number of metrics that one heading explains. The words of a heading with more metrics are too general.
@@ -367,7 +437,8 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
                 ),
         );
     }
-    if let Ok(page) = workload(name) {
+    let is_made = destage_workload::find(name).is_some();
+    if let (true, Ok(page)) = (is_made, workload(name)) {
         found.push(
             Explanation::new("workload", name, page.about)
                 .with("parameters", names_of(&page.parts))
@@ -443,7 +514,7 @@ fn nearest(name: &str) -> String {
 /// The error that nothing has the name `name`.
 fn unknown(name: &str) -> Error {
     Error::Input(format!(
-        "explain {name:?}: nothing has this name{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
+        "explain {name:?}: nothing has this name{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), a word of docs/GLOSSARY.md, or a message of the program",
         nearest(name)
     ))
 }
@@ -468,7 +539,11 @@ mod tests {
         let shared = "response.write.p99_ms";
         assert_eq!(kinds(shared), [("metric", shared.to_owned())]);
         assert_eq!(kinds("lru"), [("buffer", "lru".to_owned())]);
-        assert_eq!(kinds("page"), [("ftl", "page".to_owned())]);
+        // A page is also a word of the glossary.
+        assert_eq!(
+            kinds("page"),
+            [("ftl", "page".to_owned()), ("word", "page".to_owned())]
+        );
         let experiment = Row::new("bplru/w4", "A figure.");
         let found = explain("bplru/w4", &[experiment]).unwrap();
         assert_eq!((found.len(), found[0].kind), (1, "experiment"));
@@ -479,6 +554,27 @@ mod tests {
         );
         // A short name must match a whole name, although it may be the beginning of other names.
         assert_eq!(kinds("tlc"), [("profile", "tlc".to_owned())]);
+    }
+
+    #[test]
+    fn words_of_the_glossary_and_sections_are_explained() {
+        for (text, word) in [
+            ("over-provisioning", "over-provisioning"),
+            ("Overprovisioning", "over-provisioning"),
+            ("inherits", "inherits"),
+            ("GC", "garbage collection (GC)"),
+            ("garbage collection", "garbage collection (GC)"),
+            ("LBN", "LPN, LBN"),
+        ] {
+            assert_eq!(kinds(text), [("word", word.to_owned())], "{text}");
+        }
+        let found = explain("explained", &[]).unwrap();
+        assert!(!found[0].about.contains("]("), "{}", found[0].about);
+        let sections = explain("flash", &[]).unwrap();
+        assert_eq!((sections.len(), sections[0].kind), (1, "section"));
+        let text = "profile mine.toml: inherits is in no table; expected it under [profile]";
+        assert_eq!(kinds(text), [("message", "profile-key".to_owned())]);
+        assert_eq!(without_links("a [b](c) d [e] [f](g)."), "a b d [e] f.");
     }
 
     #[test]
@@ -521,6 +617,7 @@ mod tests {
         for file in [
             "sim/src/settings.rs",
             "sim/src/error.rs",
+            "sim/src/profiles.rs",
             "trace/src/error.rs",
             "trace/src/plausibility.rs",
             "destage/src/words/mod.rs",

@@ -20,7 +20,7 @@ use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
 pub use explanation::{Explanation, explain, parameters_named};
-pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
+pub use page::{Entry, Page, buffer, ftl, parameters, profile, quantity, workload};
 
 /// The registries that can be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,16 +3,17 @@
 use destage_base::parameter::{Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
 use destage_ftl::{FTLS, FtlRow};
-use destage_sim::capacity::STAND_INS;
+use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING, STAND_INS};
 use destage_sim::check::in_words;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles;
 use destage_sim::settings::Settings;
 use destage_trace::PARAMETERS as TRACE_PARAMETERS;
-use destage_workload::WORKLOADS;
+use destage_workload::{WORKLOADS, fitted, jobs};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
+use crate::input::Input;
 use crate::json;
 
 /// A row of a registry with its parameters under headings. One page has instead all parameters that belong to no row.
@@ -40,18 +41,44 @@ pub struct Entry {
     /// Whether the default of the parameter's row is only an example. Such a parameter has no value unless the user
     /// sets it.
     pub has_example: bool,
+    /// The schemes, layers or workloads that have the parameter. Empty if every run has it, or if the page is that of
+    /// its owner.
+    pub owners: Vec<&'static str>,
+    /// The parameter that is set in place of this one.
+    pub replaced_by: Option<&'static str>,
 }
 
-fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
-    let entry = |row: &'static Parameter| {
-        let name = format!("{prefix}{}", row.name);
-        Entry {
+impl Entry {
+    /// The parameter of `row` under the name `name`, without a value and without owners.
+    pub(super) fn new(name: String, row: &'static Parameter) -> Self {
+        Self {
             name,
             row,
             set: None,
             has_example: false,
+            owners: Vec::new(),
+            replaced_by: None,
         }
-    };
+    }
+}
+
+/// `value` with `unit`, such as `1 page`. A size such as `4KiB` already contains its unit.
+#[must_use]
+pub fn quantity(value: &str, unit: &str) -> String {
+    match (value, unit) {
+        (_, "") => value.to_owned(),
+        (_, "bytes") if value.ends_with('B') => value.to_owned(),
+        // Only words have a plural: `us` and `GB/s` are no words.
+        ("1", unit) if unit.len() > 2 && !unit.contains('/') => {
+            let ending = if unit.ends_with("sses") { "es" } else { "s" };
+            format!("1 {}", unit.strip_suffix(ending).unwrap_or(unit))
+        }
+        (_, unit) => format!("{value} {unit}"),
+    }
+}
+
+fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
+    let entry = |row: &'static Parameter| Entry::new(format!("{prefix}{}", row.name), row);
     rows.iter().map(entry).collect()
 }
 
@@ -142,11 +169,32 @@ pub fn ftl(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The page of the workload `name`.
+/// The page of the workload `name`, which may also be a job file of fio or a stand-in of [`fit`](crate::fit()).
 ///
 /// # Errors
-/// If no workload has this name.
+/// If no workload has this name, or if its file cannot be used.
 pub fn workload(name: &str) -> Result<Page, Error> {
+    let of_file = if name.ends_with(".fio") {
+        Some(("The jobs of a job file of fio.", jobs::PARAMETERS))
+    } else if name.ends_with(".toml") {
+        Some(("A stand-in that is fitted to a trace.", fitted::PARAMETERS))
+    } else {
+        None
+    };
+    if let Some((about, rows)) = of_file {
+        let values = Input::workload(name, &[])?.parameters();
+        let mut parameters = entries("workload.", rows);
+        for entry in &mut parameters {
+            let value = values.get(&entry.name).cloned();
+            entry.set = value.map(|value| (value, entry.row.source.to_owned()));
+        }
+        return Ok(Page {
+            name: name.into(),
+            about: about.into(),
+            source: String::new(),
+            parts: vec![("", parameters)],
+        });
+    }
     let row = find_row(name, "workload", WORKLOADS, |row| row.name)?;
     Ok(Page {
         name: row.name.into(),
@@ -156,8 +204,22 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
+/// Parameters whose values follow from a setting that stands for them.
+const COMPUTED: [(&str, &str); 3] = [
+    ("flash.blocks_per_plane", CAPACITY.name),
+    ("ftl.reserve_percent", OVER_PROVISIONING.name),
+    ("ftl.min_free_percent", OVER_PROVISIONING.name),
+];
+
+/// Times of operations, each with the times for each type of page, which replace it.
+const TIMES: [(&str, &str); 2] = [
+    ("flash.read_us", "flash.read_times_us"),
+    ("flash.program_us", "flash.program_times_us"),
+];
+
 /// The page of the profile `name`, which may be the path of a `.toml` file. The page has the settings of the profile
-/// and of the profiles on which it builds.
+/// and of the profiles on which it builds, and the parameters that follow from the size of the device. The source of a
+/// value is the comment behind the value; without a comment, the source of the profile.
 ///
 /// # Errors
 /// If no profile has this name, or if its settings cannot be used in a run.
@@ -169,30 +231,50 @@ pub fn profile(name: &str) -> Result<Page, Error> {
     };
     let mut settings = Settings::new();
     settings.load_profile(name)?;
-    let config = settings.resolve()?;
+    let mut config = settings.resolve()?;
+    if let Some(bytes) = config.capacity_bytes {
+        config = config.with_blocks(config.blocks_for_capacity(bytes)?);
+    }
     let values = config.parameters();
-    let source = describe("source");
     let source_of = |key: &str| {
-        let from = chain.iter().rev().find(|profile| profile.sets(key));
-        match from {
-            Some(from) if chain.len() > 1 => {
-                let source = from.describe("source").unwrap_or_default();
-                let source = source.trim_end_matches('.');
-                let space = if source.is_empty() { "" } else { " " };
-                format!("{source}{space}(set by {})", from.name)
-            }
-            _ => source.clone(),
+        let Some(from) = chain.iter().rev().find(|profile| profile.sets(key)) else {
+            return String::new();
+        };
+        let source = from.comment(key).or(from.describe("source"));
+        let source = source.unwrap_or_default().trim_end_matches('.');
+        match (chain.len(), source) {
+            (1, source) => source.to_owned(),
+            (_, "") => format!("(set by {})", from.name),
+            _ => format!("{source} (set by {})", from.name),
         }
     };
-    let set = settings.keys().filter_map(|key| {
-        let row = row_of(key, config.scheme, config.ftl_row)?;
+    let entry_of = |key: &str, source: String| {
+        let stand_in = STAND_INS.iter().find(|row| row.name == key);
+        let value = match stand_in {
+            Some(row) => row.read(&settings.text(key)?).ok(),
+            None => values.get(key).cloned(),
+        };
+        let row = stand_in.or_else(|| row_of(key, config.scheme, config.ftl_row))?;
+        let has_times =
+            |by: &str| matches!(values.get(by), Some(Setting::Text(times)) if !times.is_empty());
+        let replaced_by = TIMES.iter().find(|(one, by)| *one == key && has_times(by));
         Some(Entry {
-            name: key.to_owned(),
-            row,
-            set: values.get(key).map(|value| (value.clone(), source_of(key))),
-            has_example: false,
+            set: value.map(|value| (value, source)),
+            has_example: stand_in.is_some(),
+            replaced_by: replaced_by.map(|(_, by)| *by),
+            ..Entry::new(key.to_owned(), row)
         })
+    };
+    let written = settings
+        .keys()
+        .filter_map(|key| entry_of(key, source_of(key)));
+    let computed = COMPUTED.iter().filter_map(|(key, from)| {
+        let follows = settings.text(from).is_some() && settings.text(key).is_none();
+        let source = format!("computed from {from}");
+        follows.then(|| entry_of(key, source)).flatten()
     });
+    let mut set: Vec<Entry> = written.chain(computed).collect();
+    set.sort_by(|one, other| one.name.cmp(&other.name));
     let below: Vec<&str> = chain
         .iter()
         .rev()
@@ -209,8 +291,8 @@ pub fn profile(name: &str) -> Result<Page, Error> {
     Ok(Page {
         name: name.into(),
         about: about.trim_start().into(),
-        parts: vec![("What it sets", set.collect())],
-        source,
+        parts: vec![("What it sets", set)],
+        source: describe("source"),
     })
 }
 
@@ -264,6 +346,20 @@ impl Entry {
     pub fn source(&self) -> &str {
         let set = self.set.as_ref();
         set.map_or(self.row.source, |(_, source)| source)
+    }
+
+    /// The values that the parameter may have, in words.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        let one_of = |names: Vec<&str>| format!("one of {}", names.join(", "));
+        match self.name.as_str() {
+            "buffer.kind" => one_of(SCHEMES.iter().map(|row| row.name).collect()),
+            "ftl.kind" => one_of(FTLS.iter().map(|row| row.name).collect()),
+            name if TIMES.iter().any(|(_, times)| *times == name) => {
+                "numbers of microseconds with / between them, such as 56.5/77.5/106".to_owned()
+            }
+            _ => self.row.expected(),
+        }
     }
 
     /// The conditions, in words, that must all hold for the parameter to have an effect.
@@ -327,7 +423,8 @@ impl Entry {
     }
 
     /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`. `"needs"`
-    /// is a list of conditions in words. `"excludes"` is a list of objects `{"with", "because"}`.
+    /// is a list of conditions in words. `"excludes"` is a list of objects `{"with", "because"}`. If only some
+    /// schemes, layers or workloads have the parameter, also `"of"`, the list of them.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;
@@ -351,13 +448,19 @@ impl Entry {
             }
         }
         map.insert("unit".into(), json!(row.unit));
-        map.insert("expected".into(), json!(row.expected()));
+        map.insert("expected".into(), json!(self.expected()));
         map.insert("about".into(), json!(row.about));
         map.insert("source".into(), json!(self.source()));
         map.insert("needs".into(), json!(self.needs()));
         let excludes = self.excludes().into_iter();
         let excludes = excludes.map(|(with, because)| json!({"with": with, "because": because}));
         map.insert("excludes".into(), excludes.collect());
+        if !self.owners.is_empty() {
+            map.insert("of".into(), json!(self.owners));
+        }
+        if let Some(by) = self.replaced_by {
+            map.insert("replaced_by".into(), json!(by));
+        }
         Value::Object(map)
     }
 }

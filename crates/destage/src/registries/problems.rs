@@ -27,6 +27,12 @@ pub const PROBLEMS: &[Problem] = &[
         remedy: "Choose that buffer (buffer.kind) or layer (ftl.kind), or leave the parameter out. `destage show buffer NAME` lists the parameters of a buffer.",
     },
     Problem {
+        name: "profile-key",
+        phrase: "is in no table",
+        about: "The keys about, source and inherits of a profile describe the profile; they belong into its table [profile].",
+        remedy: "Write the line [profile] above them, before the first other table. docs/guides/own-profile.md shows a whole profile.",
+    },
+    Problem {
         name: "unknown-format",
         phrase: "no known format fits",
         about: "The first lines of the trace match none of the known formats.",
@@ -41,8 +47,8 @@ pub const PROBLEMS: &[Problem] = &[
     Problem {
         name: "missing-column",
         phrase: "the first line has",
-        about: "The first line of the table names some columns, but a column that every request needs is missing or occurs twice: the time, the beginning of the request (offset in bytes, or sector), or its length (bytes or sectors).",
-        remedy: "Rename the column in the file, or name all columns in trace.columns, with - for a column that is ignored, and read the file in the format csv.",
+        about: "The first line of the table names some columns, but a column that every request needs is missing or occurs twice: the time, the beginning of the request (offset in bytes, or sector), or its length (bytes or sectors), or what it does (op).",
+        remedy: "Rename the column in the file, or name all columns in trace.columns, with - for a column that is ignored.",
     },
     Problem {
         name: "no-requests",

@@ -20,16 +20,16 @@ use destage_trace::{Operation, Request};
 use super::SampledPoint;
 use super::work::{Measured, Miniature, Model, Parts, carry_out};
 use crate::compare::Effort;
+use crate::curve::reads_enter;
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::grid::Combination;
+use crate::grid::{CAPACITY, Combination};
 use crate::input::Input;
 use crate::passes::model_bytes;
 use crate::progress::{Counter, Watch};
 use crate::record::Record;
 use crate::survey::Survey;
 
-const CAPACITY: &str = "buffer.capacity_bytes";
 /// The number of requests that are split into samples at a time.
 const BATCH: usize = 1 << 16;
 /// The smallest number of pages in the buffer of a miniature. In a smaller buffer, rounding to whole pages would
@@ -43,8 +43,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
     /// The schemes, each at an arbitrary size.
     pub(crate) schemes: &'a [Combination],
-    /// The sizes in bytes, in ascending order. If `None`, `sizes_of` derives them from the number of written
-    /// pages.
+    /// The sizes in bytes, in ascending order. If `None`, `sizes_of` derives them from the number of pages that may
+    /// enter the buffer.
     pub(crate) sizes: Option<&'a [u64]>,
     pub(crate) sizes_of: fn(u64, &Config) -> Vec<u64>,
     /// The fraction of the blocks in each sample; `salts` is the number of samples.
@@ -143,11 +143,11 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     let mut rest = measured.into_iter();
     let mut from = 0;
     while from < runs.len() {
-        let Run { scheme, pages, .. } = runs[from];
+        let Run { scheme, bytes, .. } = runs[from];
         let of = &schemes[scheme];
         let samples: Vec<Measured> = rest.by_ref().take(asked.salts as usize).collect();
         from += asked.salts as usize;
-        points[scheme].extend(gathered.points(of, pages, samples));
+        points[scheme].extend(gathered.points(of, bytes, samples));
     }
     let points = schemes.iter().zip(points);
     let points = points.map(|(scheme, points)| gathered.curve(scheme, points));
@@ -171,8 +171,8 @@ fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
 struct Run {
     scheme: usize,
     sample: u32,
-    /// The number of pages in the buffer of the full-size device; `None` if one pass gives all sizes.
-    pages: Option<u64>,
+    /// The number of bytes in the buffer of the full-size device; `None` if one pass gives all sizes.
+    bytes: Option<u64>,
     /// The configuration of the miniature. If one pass gives all sizes, the buffer size of the configuration is not
     /// used.
     config: Config,
@@ -236,25 +236,30 @@ fn schemes<'a>(
     Ok(schemes)
 }
 
-/// An estimate of the number of different pages that the input writes.
+/// An estimate of the number of different pages that may enter the buffers of the schemes.
 fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Result<u64, Error> {
     let samples = Samples::new(UNBOUNDED, asked.rate, asked.salts, config.typed.sim.seed);
     let mut source = asked.input.open_first(config)?;
     let addressing = config.addressing(0);
-    let (mut batch, mut written) = (Vec::new(), HashSet::new());
+    let (mut batch, mut known) = (Vec::new(), HashSet::new());
+    let reads_enter = reads_enter(asked.schemes.iter().map(|scheme| &scheme.config));
     while source.fill(&mut batch)? {
         if !counter.advance(0) {
             return Err(Error::Interrupted);
         }
-        let is_write = |request: &&Request| request.operation == Operation::Write;
-        for request in batch.iter().filter(is_write) {
+        let enters = |request: &&Request| match request.operation {
+            Operation::Write => true,
+            Operation::Read => reads_enter,
+            Operation::Flush | Operation::Trim => false,
+        };
+        for request in batch.iter().filter(enters) {
             let span = addressing.span(request);
             let pages = span.first..span.first + u64::from(span.pages);
-            written.extend(pages.filter(|page| samples.has(*page)));
+            known.extend(pages.filter(|page| samples.has(*page)));
         }
     }
     let share = (samples.rate() * f64::from(asked.salts)).min(1.0);
-    Ok((written.len() as f64 / share).ceil() as u64)
+    Ok((known.len() as f64 / share).ceil() as u64)
 }
 
 /// The number of pages in the buffer of a miniature that represents a buffer of `pages` pages; `None` if the
@@ -289,7 +294,7 @@ fn runs(
             runs.extend((0..asked.salts).map(|sample| Run {
                 scheme: index,
                 sample,
-                pages: full,
+                bytes: full,
                 config: config.clone(),
             }));
         };
@@ -307,7 +312,7 @@ fn runs(
         for bytes in sizes {
             let pages = bytes / page_bytes;
             if let Some(buffer) = small(scheme, rate, pages) {
-                add(Some(pages), buffer);
+                add(Some(*bytes), buffer);
             }
         }
     }
@@ -375,10 +380,9 @@ fn read(
         .map(|division| {
             let config = &schemes[division.config].config;
             let samples = division.samples(asked, config);
-            let addressing = config.addressing(0);
             Splitter::new(
                 &name,
-                addressing,
+                config,
                 division.device_pages,
                 division.block_pages,
                 samples,
@@ -472,7 +476,7 @@ struct Gathered<'a> {
     of_samples: Vec<[sample::Asked; 2]>,
 }
 
-/// One size of a scheme: the number of pages in the full-size buffer (0 without a buffer), and the estimated metrics.
+/// One size of a scheme: the number of bytes in the full-size buffer (0 without a buffer), and the estimated metrics.
 type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
@@ -480,7 +484,7 @@ impl Gathered<'_> {
     fn points(
         &self,
         scheme: &Scheme<'_>,
-        pages: Option<u64>,
+        bytes: Option<u64>,
         samples: Vec<Measured>,
     ) -> Vec<Point> {
         let (mut curves, mut metrics) = (Vec::new(), Vec::new());
@@ -488,11 +492,11 @@ impl Gathered<'_> {
             match sample {
                 Measured::OnePass(curve) => curves.push(curve),
                 Measured::Run(Ok(of)) => metrics.push(of),
-                Measured::Run(Err(error)) => return vec![(pages.unwrap_or(0), Err(error))],
+                Measured::Run(Err(error)) => return vec![(bytes.unwrap_or(0), Err(error))],
             }
         }
-        if let Some(pages) = pages {
-            return vec![(pages, Ok(self.estimates(scheme, &metrics)))];
+        if let Some(bytes) = bytes {
+            return vec![(bytes, Ok(self.estimates(scheme, &metrics)))];
         }
         let rate = self.splitters[scheme.splitter].samples().rate();
         let mut points = Vec::new();
@@ -503,7 +507,7 @@ impl Gathered<'_> {
             };
             let small = u32::try_from(small).unwrap_or(u32::MAX);
             let metrics: Vec<Metrics> = curves.iter().map(|curve| curve.at(small)).collect();
-            points.push((pages, Ok(self.estimates(scheme, &metrics))));
+            points.push((*bytes, Ok(self.estimates(scheme, &metrics))));
         }
         points
     }
@@ -526,16 +530,17 @@ impl Gathered<'_> {
     fn curve(&self, scheme: &Scheme<'_>, points: Vec<Point>) -> Vec<SampledPoint> {
         let splitter = &self.splitters[scheme.splitter];
         let (mut sizes, mut along, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-        for (pages, of) in points {
+        for (bytes, of) in points {
             match of {
                 Ok(of) => {
-                    sizes.push(pages);
+                    sizes.push(bytes);
                     along.push(of);
                 }
-                Err(error) => failed.push((pages, Err(error))),
+                Err(error) => failed.push((bytes, Err(error))),
             }
         }
-        let pages: Vec<f64> = sizes.iter().map(|pages| *pages as f64).collect();
+        let in_pages = |bytes: &u64| *bytes as f64 / self.page_bytes as f64;
+        let pages: Vec<f64> = sizes.iter().map(in_pages).collect();
         let coarse = Coarseness {
             rate: splitter.samples().rate(),
             step: scheme.block_pages as f64 / splitter.samples().rate(),
@@ -544,17 +549,17 @@ impl Gathered<'_> {
         widen(&mut along, &pages, coarse);
         let mut all: Vec<Point> = sizes.into_iter().zip(along.into_iter().map(Ok)).collect();
         all.extend(failed);
-        all.sort_by_key(|(pages, _)| *pages);
+        all.sort_by_key(|(bytes, _)| *bytes);
         let host = splitter.host();
         all.into_iter()
-            .map(|(pages, of)| self.point(scheme, pages, of, host))
+            .map(|(bytes, of)| self.point(scheme, bytes, of, host))
             .collect()
     }
 
     fn point(
         &self,
         scheme: &Scheme<'_>,
-        pages: u64,
+        bytes: u64,
         of: Result<Estimates, Error>,
         host: &HostCounts,
     ) -> SampledPoint {
@@ -572,8 +577,8 @@ impl Gathered<'_> {
             }
         });
         let mut record = Record::new(self.asked.input, scheme.of, &scheme.config, result);
-        if pages > 0 {
-            let capacity = Value::Integer(pages * self.page_bytes);
+        if bytes > 0 {
+            let capacity = Value::Integer(bytes);
             record.parameters.insert(CAPACITY.to_owned(), capacity);
         }
         SampledPoint { record, ranges }

@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use destage_base::parameter::{CountOrAuto, Value};
-use destage_sim::limits::Demand;
 use destage_sim::metrics::{MetricRow, Number, rows};
 use destage_sim::sample::is_estimated;
 use destage_sim::settings::{Config, Origin, Settings};
@@ -20,7 +19,7 @@ use super::search::At;
 use super::whole::Whole;
 use crate::compare::{Effort, compare};
 use crate::error::Error;
-use crate::grid::{Combination, Grid};
+use crate::grid::{CAPACITY, Combination, Grid};
 use crate::input::Input;
 use crate::record::Record;
 
@@ -37,8 +36,6 @@ const OF_BUFFER: [&MetricRow; 8] = [
 ];
 /// Metrics of the flash that can be computed from the destages of the buffer, if there is no garbage collection.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
-
-const CAPACITY: &str = "buffer.capacity_bytes";
 
 /// Garbage collection is assumed to be possible once this fraction of the free pages is written. Dies fill unevenly,
 /// and garbage collection begins before a die is full.
@@ -103,7 +100,6 @@ pub(super) struct Forecast {
     /// The indices of the goals that are forecast.
     goals: Vec<usize>,
     input: Input,
-    demand: Demand,
     page_bytes: u64,
     /// The settings of all runs of this kind. The candidates set the scheme and the size.
     settings: Settings,
@@ -124,6 +120,9 @@ impl Forecast {
         let device = &candidates[0][0].config;
         let garbage = goals.iter().any(Goal::is_of_programs) && flash_matters(whole, device);
         let units = device.pages_in_units() > 0;
+        // The requests of the warm-up are counted, so none may be left out.
+        let counts_requests = device.typed.sim.warmup_requests > 0;
+        let needs_all = counts_requests || all_sizes().any(|size| size.config.allocates_reads());
         for (index, goal) in goals.iter().enumerate() {
             let kind = Kind::of(&goal.metric, garbage, units);
             if let Some(known) = all.iter_mut().find(|known| known.kind == kind) {
@@ -133,8 +132,7 @@ impl Forecast {
             let mut forecast = Self {
                 kind,
                 goals: vec![index],
-                input: kind.input(whole, all_sizes().any(|size| size.config.allocates_reads())),
-                demand: whole.demand,
+                input: kind.input(whole, needs_all),
                 page_bytes: device.typed.flash.page_bytes,
                 settings: kind.settings(settings)?,
                 known: vec![BTreeMap::new(); candidates.len()],
@@ -286,36 +284,33 @@ impl Forecast {
         let programs = number(rows::BUFFER_DESTAGED_PAGES) + pads;
         match metric {
             name if name == rows::WAF_BYTES.name => {
-                programs * self.page_bytes as f64 / self.demand.bytes_written as f64
+                programs * self.page_bytes as f64 / number(rows::HOST_BYTES_WRITTEN)
             }
-            name if name == rows::WAF_HOST.name => programs / self.demand.page_writes as f64,
+            name if name == rows::WAF_HOST.name => programs / number(rows::HOST_PAGE_WRITES),
             _ => programs,
         }
     }
 
-    /// The metrics of the run of `scheme` at `place`. Metrics of goals that this run lacks are added as forecasts,
-    /// each multiplied by the `factor` of its goal. `None` if the run is missing or failed, used only an excerpt, or
-    /// does not forecast all goals.
+    /// The metrics of the run of `scheme` at `place`. Metrics of goals that this run lacks are added with their
+    /// forecast `value`, by the index of the goal. `None` if the run is missing or failed, or used only an excerpt.
     pub(super) fn record(
         &self,
         candidates: &[Vec<Combination>],
         goals: &[Goal],
         (scheme, place): At,
-        factor: impl Fn(usize) -> f64,
+        value: impl Fn(usize) -> Option<f64>,
     ) -> Option<Record> {
         let known = self.known[scheme]
             .get(&place)
             .filter(|known| known.error.is_none())?;
-        let is_all = self.kind != Kind::Excerpt && self.goals.len() == goals.len();
-        is_all.then(|| {
+        self.is_of_counts().then(|| {
             let mut record = known.clone();
             let capacity = Value::Integer(candidates[scheme][place].capacity());
             record.parameters.insert(CAPACITY.to_owned(), capacity);
-            let foreseen = self.goals.iter().filter_map(|index| {
-                let metric = &goals[*index].metric;
-                let value = self.of(metric, known) * factor(*index);
-                let is_new = record.metrics.get(metric).is_none();
-                is_new.then(|| (metric.clone(), Number::Real(value)))
+            let foreseen = goals.iter().enumerate().filter_map(|(index, goal)| {
+                let is_new = record.metrics.get(&goal.metric).is_none();
+                let value = value(index).filter(|value| is_new && value.is_finite())?;
+                Some((goal.metric.clone(), Number::Real(value)))
             });
             let foreseen: Vec<_> = foreseen.collect();
             let counted = known.metrics.iter();
@@ -327,12 +322,12 @@ impl Forecast {
 }
 
 impl Kind {
-    /// The input of runs of this kind. `enters` is whether pages that are only read may enter the buffer.
-    fn input(self, whole: &Whole, enters: bool) -> Input {
+    /// The input of runs of this kind. With `needs_all`, no request may be left out.
+    fn input(self, whole: &Whole, needs_all: bool) -> Input {
         match self {
             Self::Excerpt => whole.excerpt(),
-            // If read pages do not enter the buffer, reads of pages that are never written have no effect.
-            Self::Buffer if !enters => whole.of_written_pages(),
+            // Reads of pages that never enter the buffer have no effect.
+            Self::Buffer if !needs_all => whole.of_entering_pages(),
             Self::Buffer | Self::Counts => whole.input.clone(),
         }
     }

@@ -1,9 +1,53 @@
 //! A goal that a buffer has to reach.
 
-use destage_sim::metrics;
+use destage_base::parameter::read_bytes;
+use destage_sim::metrics::{self, MetricRow, rows};
+use destage_sim::sample::is_sum;
+use destage_sim::settings::Config;
 
 use crate::error::Error;
 use crate::record::Record;
+
+/// Metrics that add up over the requests, or that may do so, in addition to those of [`is_sum`].
+const SUMS: [&MetricRow; 16] = [
+    rows::HOST_REQUESTS,
+    rows::HOST_COMPLETED,
+    rows::HOST_PAGE_READS,
+    rows::HOST_PAGE_WRITES,
+    rows::HOST_BYTES_WRITTEN,
+    rows::HOST_QUEUE_COMPLETED,
+    rows::ENERGY_LINK_MJ,
+    rows::ENERGY_FIRMWARE_MJ,
+    rows::ENERGY_DRAM_MJ,
+    rows::SCHEME,
+    rows::FTL,
+    rows::WEAR_BLOCKS_RETIRED,
+    rows::WEAR_ERASE_MIN,
+    rows::WEAR_ERASE_MAX,
+    rows::WEAR_ERASE_MEAN,
+    rows::WEAR_ERASE_STD,
+];
+
+/// Metrics that a run without a clock does not have.
+const OF_CLOCK: [&MetricRow; 15] = [
+    rows::HOST_SATURATED,
+    rows::RESPONSE,
+    rows::RESPONSE_READ,
+    rows::RESPONSE_WRITE,
+    rows::DEVICE_RESPONSE,
+    rows::HOST_QUEUE_MEAN_MS,
+    rows::HOST_QUEUE_P99_MS,
+    rows::HOST_QUEUE_MAX_MS,
+    rows::THROUGHPUT_IOPS,
+    rows::THROUGHPUT_MB_PER_S,
+    rows::FLASH_UTILIZATION_MEAN,
+    rows::FLASH_UTILIZATION_MIN,
+    rows::FLASH_UTILIZATION_MAX,
+    rows::FLASH_PARALLELISM_MEAN,
+    rows::DEVICE_WORN_OUT_MS,
+];
+/// The sections of metrics that a run without flash does not have.
+const OF_FLASH: [&str; 4] = ["waf.", "flash.", "ftl.", "wear."];
 
 /// A limit on a metric: `METRIC<VALUE` or `METRIC>VALUE`.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,9 +87,12 @@ impl Goal {
         let unit = metrics::find(metric).map_or("", |row| row.unit);
         let digits = value.strip_suffix(unit).map_or(value, str::trim_end);
         let number = digits.parse().ok().filter(|value: &f64| value.is_finite());
+        let size = || read_bytes(value).filter(|_| unit == "bytes");
+        let number = number.or_else(|| size().map(|bytes| bytes as f64));
         let value = number.ok_or_else(|| {
             let unit = match unit {
                 "" => String::new(),
+                "bytes" => " of bytes, or a size such as 2MiB".to_owned(),
                 unit => format!(" of the metric's unit, {unit}"),
             };
             wrong(format!("{value:?} is not a value; expected a number{unit}"))
@@ -55,6 +102,34 @@ impl Goal {
             below: sign == "<",
             value,
         })
+    }
+
+    /// Checks that runs under `config` may have the metric.
+    ///
+    /// # Errors
+    /// If no run has the metric, because it needs flash or a clock.
+    pub(super) fn check(&self, config: &Config) -> Result<(), Error> {
+        let row = metrics::find(&self.metric);
+        let needs_clock = row.is_some_and(|row| OF_CLOCK.contains(&row));
+        let why = match () {
+            () if !config.has_flash() && (self.is_of_flash() || needs_clock) => {
+                "there is no flash (ftl.kind = none); expected a layer with flash, such as ftl.kind = page"
+            }
+            () if !config.is_timed() && needs_clock => {
+                "there is no clock (sim.costing = op_count); expected sim.costing = event"
+            }
+            () => return Ok(()),
+        };
+        let metric = &self.metric;
+        let what = format!(" {self}: no run has {metric}, because {why}, or another metric");
+        Err(Error::argument("goal", what))
+    }
+
+    /// Whether the metric is about the work of the flash.
+    pub(super) fn is_of_flash(&self) -> bool {
+        OF_FLASH
+            .iter()
+            .any(|section| self.metric.starts_with(section))
     }
 
     /// The metric and its upper limit; `None` if the metric has to be above the value.
@@ -89,6 +164,12 @@ impl Goal {
         }
     }
 
+    /// Whether the metric may add up over the requests, so that a part of an input has only a part of its value.
+    pub(super) fn adds_up(&self) -> bool {
+        let row = metrics::find(&self.metric);
+        is_sum(&self.metric) || row.is_some_and(|row| SUMS.contains(&row))
+    }
+
     /// Whether `value` reaches the goal.
     pub(super) fn is_met(&self, value: f64) -> bool {
         match self.below {
@@ -118,13 +199,40 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_adds_up_over_the_requests_is_known() {
+        for (text, adds_up) in [
+            ("flash.erases<30", true),
+            ("buffer.read_hits>5", true),
+            ("ftl.merge_time_ms<5", true),
+            ("wear.erase_max<5", true),
+            ("ftl.zones_open_max>5", true),
+            ("ftl.map_bytes<5", false),
+            ("waf.host<2", false),
+            ("buffer.write_hits_percent>5", false),
+            ("response.write.p99_ms<1", false),
+        ] {
+            assert_eq!(Goal::read(text).unwrap().adds_up(), adds_up, "{text}");
+        }
+    }
+
+    #[test]
     fn goals_are_read_as_typed() {
         let goal = Goal::read("response.write.p99_ms < 1.5").unwrap();
         assert_eq!(goal.to_string(), "response.write.p99_ms<1.5");
         assert!(!Goal::read("throughput.iops>1000").unwrap().below);
         let percent = Goal::read("buffer.write_hits_percent>30 %").unwrap();
         assert_eq!(percent.to_string(), "buffer.write_hits_percent>30");
+        let size = Goal::read("device.at_risk_bytes_max<2MiB").unwrap();
+        assert_eq!(size.value, 2_097_152.0);
         for (text, part) in [
+            (
+                "device.at_risk_bytes_max<2ms",
+                "\"2ms\" is not a value; expected a number of bytes, or a size such as 2MiB",
+            ),
+            (
+                "response.mean_ms<2MiB",
+                "expected a number of the metric's unit, ms",
+            ),
             ("waf.bytes", "expected METRIC<VALUE"),
             ("waf.bites<1", "did you mean"),
             ("waf.bytes<", "\"\" is not a value"),

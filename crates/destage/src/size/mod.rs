@@ -22,11 +22,12 @@ pub use self::hold_up::{DumpEnergy, HoldUp};
 use self::search::{Found, Range, Search};
 use self::whole::Whole;
 use crate::compare::{Effort, compare};
+use crate::curve::reads_enter;
 use crate::error::Error;
-use crate::grid::{Combination, Grid, capacities};
+use crate::grid::{CAPACITY, Combination, Grid, capacities, refuse_pair};
 use crate::input::Input;
 use crate::json;
-use crate::manifest::{Manifest, unused};
+use crate::manifest::{Manifest, notes, unused};
 use crate::record::Record;
 use crate::results::add_warnings;
 
@@ -99,7 +100,7 @@ pub struct Answers {
     /// The cost of saving the buffer of the best answer after a power loss; `None` without flash or without an
     /// answer.
     pub hold_up: Option<HoldUp>,
-    /// All sizes that were searched, in bytes.
+    /// All sizes that were searched, in bytes; empty if no scheme buffers pages.
     pub sizes: Vec<u64>,
     /// The numbers of runs in the search.
     pub spent: Spent,
@@ -113,7 +114,7 @@ pub struct Answers {
 pub struct Sensitivity {
     /// The run at twice the load, if results depend on the arrival times of the input.
     pub twice_the_load: Option<Record>,
-    /// The run on the second half of the input; `None` if the input is too short.
+    /// The run on the second half of the input, with half of the warm-up; `None` if the input is too short.
     pub second_half: Option<Record>,
 }
 
@@ -146,7 +147,8 @@ impl Spent {
     }
 }
 
-/// Searches for the smallest buffers that reach the goals of `plan` on `input`.
+/// Searches for the smallest buffers that reach the goals of `plan` on `input`. If the runs of some schemes fail, or of
+/// all schemes, [`Answers::failed`] has these runs.
 ///
 /// # Errors
 /// If the plan or the input is wrong, if the input can be read only once, or if `effort.progress` asked to stop.
@@ -163,20 +165,29 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             input.name()
         )));
     }
+    refuse_pair(&plan.settings, CAPACITY, "sizes")?;
     let grid = Grid::new(plan.settings.clone()).buffers(plan.buffers.iter().cloned());
     let schemes = grid.combinations()?;
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
-    let mut whole = Whole::read(input, &first.config, effort)?;
+    plan.goals
+        .iter()
+        .try_for_each(|goal| goal.check(&first.config))?;
+    let reads_enter = reads_enter(schemes.iter().map(|scheme| &scheme.config));
+    let mut whole = Whole::read(input, &first.config, reads_enter, effort)?;
     let items = match &plan.sizes {
         Some(items) => items.clone(),
         None => whole.sizes.iter().map(u64::to_string).collect(),
     };
     let every = grid.sizes(items).every()?;
-    let sizes = capacities(&every);
+    let mut sizes = capacities(&every);
     let mut candidates = by_scheme(every);
+    if candidates.iter().all(|of| !of[0].config.keeps_pages()) {
+        sizes.clear();
+    }
     whole.fit(&mut candidates, effort)?;
+    let notes = notes(candidates.iter().flatten().map(|of| &of.config));
     let grid = candidates.iter().map(Vec::len).sum();
     // No device can implement a bound. The search for bounds is therefore separate, and bounds are not answers.
     let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
@@ -198,11 +209,6 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         untried,
         spent,
     } = searched(&whole, plan, candidates, effort)?;
-    let is_empty = found.answers.is_empty() && found.seeming.is_empty() && found.missed.is_empty();
-    if is_empty && !found.failed.is_empty() {
-        let failures = crate::words::failures(&found.failed);
-        return Err(Error::Input(failures.join("; ")));
-    }
     let Found {
         mut answers,
         mut seeming,
@@ -246,7 +252,11 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             sensitivity.twice_the_load = again(&settings, &whole.input)?;
         }
         if let Some(half) = whole.input.second_half(whole.requests) {
-            sensitivity.second_half = again(&plan.settings, &half)?;
+            let mut settings = plan.settings.clone();
+            let warmup = (scheme.config.typed.sim.warmup_requests / 2).to_string();
+            let origin = Origin::Given("half of the warm-up".to_owned());
+            settings.set("sim.warmup_requests", &warmup, origin);
+            sensitivity.second_half = again(&settings, &half)?;
         }
     }
     let answer = |confirmed: bool| {
@@ -264,7 +274,11 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![whole.facts],
-            unused: unused(schemes.iter().map(|scheme| &scheme.config)),
+            unused: unused(
+                schemes.iter().map(|scheme| &scheme.config),
+                std::slice::from_ref(input),
+            ),
+            notes,
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -380,12 +394,18 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds",
+    /// `{"manifest", "heading", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds",
     /// "nearest", "closest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         // All keys are strings and all numbers are finite, so serialisation cannot fail.
         json::text(&serde_json::to_value(self).unwrap_or(Value::Null))
+    }
+
+    /// The input on a line, and the layer and the device on another.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        words::heading(self)
     }
 
     /// The result in sentences.
@@ -398,6 +418,13 @@ impl Answers {
     #[must_use]
     pub fn hold_in(&self, record: &Record) -> bool {
         self.goals.iter().all(|goal| goal.is_met_by(record))
+    }
+
+    /// The metrics of goals that add up over the requests. A run on a part of the input cannot be compared with these
+    /// goals.
+    fn sums(&self) -> Vec<&str> {
+        let sums = self.goals.iter().filter(|goal| goal.adds_up());
+        sums.map(|goal| goal.metric.as_str()).collect()
     }
 }
 
@@ -422,13 +449,17 @@ impl Serialize for Answers {
         });
         let missed: Vec<_> = self.missed.iter().map(row).collect();
         let mut sensitivity = Map::new();
-        for (name, record) in [
-            ("twice_the_load", &self.sensitivity.twice_the_load),
-            ("second_half", &self.sensitivity.second_half),
+        for (name, record, is_judged) in [
+            ("twice_the_load", &self.sensitivity.twice_the_load, true),
+            (
+                "second_half",
+                &self.sensitivity.second_half,
+                self.sums().is_empty(),
+            ),
         ] {
             if let Some(record) = record {
                 let mut map = row(record);
-                if record.error.is_none() {
+                if record.error.is_none() && is_judged {
                     map.insert("goals_hold".to_owned(), json!(self.hold_in(record)));
                 }
                 sensitivity.insert(name.to_owned(), Value::Object(map));
@@ -436,6 +467,7 @@ impl Serialize for Answers {
         }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("manifest", &self.manifest.single())?;
+        map.serialize_entry("heading", &self.heading())?;
         map.serialize_entry("goals", &goals)?;
         map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("answers", &answers.collect::<Vec<_>>())?;
@@ -465,7 +497,8 @@ impl Serialize for Answers {
         if let Some(hold_up) = self.hold_up {
             map.serialize_entry("hold_up", &hold_up.to_json())?;
         }
-        let records = self.answers.iter().map(|answer| answer.record.clone());
+        let records = self.answers.iter().map(|answer| &answer.record);
+        let records = records.chain(&self.closest).cloned();
         add_warnings(&mut map, &records.collect::<Vec<_>>())?;
         map.serialize_entry("runs", &self.spent.runs)?;
         map.serialize_entry("ended", &self.spent.ended)?;

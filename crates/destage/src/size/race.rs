@@ -253,7 +253,7 @@ impl Search<'_> {
 
     /// Approximately how far `scheme` misses its worst goal at `place`, as a fraction of the goal. The value is
     /// negative if the scheme reaches all goals, and `None` if the scheme was not run at `place`.
-    fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
+    pub(super) fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
         if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {
             let part = |count: u64| count as f64 / self.whole.requests.max(1) as f64;

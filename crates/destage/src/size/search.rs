@@ -7,7 +7,8 @@
 //! forecast corrects all further forecasts.
 //!
 //! If no scheme reaches the goals in this way, the assumption may be wrong for these goals. Then all sizes are forecast
-//! from runs without a clock; if the goals need a clock, only the smallest size of each scheme is run.
+//! from runs without a clock; if the goals need a clock, only the smallest size of each scheme is run. A forecast is not
+//! an answer: if a forecast would make a scheme one of the two best, the scheme is run at this size.
 //!
 //! A run that fails says nothing about the goals. If a cheaper run fails, a full run replaces it. If the full run
 //! succeeds, another kind of runs gives all further forecasts. If the full run fails, its scheme is removed, and the
@@ -25,12 +26,6 @@ use crate::compare::Effort;
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::record::Record;
-
-/// The assumed error of a corrected forecast for a size next to a size with a full run, as a fraction of the
-/// forecast.
-const NEXT_TO_A_RUN: f64 = 0.02;
-/// If the correction factor of a forecast differs from 1 by no more than this number, the forecast counts as exact.
-const RIGHT: f64 = 1e-3;
 
 /// The number of a scheme, and a place: the index of a size in the scheme's list of sizes.
 pub(super) type At = (usize, usize);
@@ -119,7 +114,8 @@ impl Search<'_> {
     /// Searches until the two best schemes are known.
     pub(super) fn carry_out(&mut self) -> Result<(), Error> {
         while !self.candidates.is_empty() {
-            match self.find_best().and_then(|()| self.try_smaller()) {
+            let found = self.find_best().and_then(|()| self.try_smaller());
+            match found.and_then(|()| self.finish_nearest()) {
                 Ok(()) => break,
                 Err(Stop::Error(error)) => return Err(error),
                 Err(Stop::Failed(scheme)) => self.remove(scheme),
@@ -142,8 +138,8 @@ impl Search<'_> {
         self.nearest = None;
     }
 
-    /// The scheme and the place of the best answer; `None` if no full run reaches the goals.
-    pub(super) fn best(&self) -> Option<At> {
+    /// The smallest place of each scheme at which a full run reaches the goals, the best answer first.
+    fn reached(&self) -> Vec<At> {
         let smallest = |scheme: usize| {
             let mut runs = self.full[scheme].iter();
             let (place, _) = runs.find(|(_, record)| self.reaches(record))?;
@@ -151,35 +147,108 @@ impl Search<'_> {
         };
         let mut all: Vec<At> = (0..self.full.len()).filter_map(smallest).collect();
         self.sort(&mut all);
-        all.first().copied()
+        all
     }
 
-    /// Tries sizes that the search left out, because a metric need not be monotonic in the size: those of the best
-    /// scheme that are smaller than its answer, or all sizes if there is no answer. Only those sizes are run at which
-    /// a forecast reaches all goals. If runs on the whole input without a clock cannot forecast all goals, only the
-    /// smallest size of each scheme is run, and only if there is no answer.
+    /// The scheme and the place of the best answer; `None` if no full run reaches the goals.
+    pub(super) fn best(&self) -> Option<At> {
+        self.reached().first().copied()
+    }
+
+    /// Whether runs on the whole input without a clock forecast all goals.
+    fn is_counted(&self) -> bool {
+        self.forecasts.iter().all(Forecast::is_of_counts)
+    }
+
+    /// Tries sizes that the search left out, because a metric need not be monotonic in the size. Sizes that have neither
+    /// a full run nor a forecast are forecast: those of the best scheme that are smaller than its answer, or all sizes
+    /// if there is no answer. If runs on the whole input without a clock cannot forecast all goals, only the smallest
+    /// size of each scheme is run in place of these forecasts, and only if there is no answer. Then each size is run
+    /// that [seems](Self::seeming) to be one of the two smallest answers.
     fn try_smaller(&mut self) -> Result<(), Stop> {
-        let best = self.best();
-        let schemes = 0..self.candidates.len();
-        let mut unseen: Vec<At> = match best {
+        if !self.is_counted() && self.best().is_none() {
+            let mut smallest = self.unseen(None);
+            smallest.retain(|(_, place)| *place == 0);
+            self.run_all(&smallest, true)?;
+        }
+        loop {
+            if self.is_counted() {
+                let unseen = self.unseen(self.best());
+                self.look(&unseen)?;
+            }
+            let seeming = self.seeming();
+            if seeming.is_empty() {
+                return Ok(());
+            }
+            self.run_all(&seeming, false)?;
+        }
+    }
+
+    /// If every full run was ended early, none has metrics. Then the run that came nearest to the goals is repeated up
+    /// to the end of its input, so that the result has a value.
+    fn finish_nearest(&mut self) -> Result<(), Stop> {
+        if self.best().is_some() || self.closest().is_some() {
+            return Ok(());
+        }
+        let runs = self.full.iter().enumerate();
+        let all = runs.flat_map(|(scheme, runs)| runs.iter().map(move |run| (scheme, run)));
+        let ended = all.filter(|(_, (_, run))| run.error.is_some());
+        let known = ended.filter_map(|(scheme, (place, _))| {
+            let at: At = (scheme, *place);
+            Some((self.excess(scheme, *place)?, at))
+        });
+        let nearest = known.min_by(|one, other| one.0.total_cmp(&other.0));
+        match nearest.map(|(_, at)| at) {
+            Some(at) => self.run_all(&[at], false),
+            None => Ok(()),
+        }
+    }
+
+    /// The places that have neither a full run nor a forecast: those of the scheme of `best` below its answer, or those
+    /// of all schemes without an answer.
+    fn unseen(&self, best: Option<At>) -> Vec<At> {
+        match best {
             Some((scheme, place)) => self.unseen_below(scheme, place).collect(),
-            None => schemes
+            None => (0..self.candidates.len())
                 .flat_map(|scheme| self.unseen_below(scheme, NOWHERE))
                 .collect(),
+        }
+    }
+
+    /// The schemes at the smallest place that has no full run, but at which a forecast reaches the goals. A place counts
+    /// only if it would be one of the two best answers. If there is no answer, and runs on the whole input forecast all
+    /// goals, a forecast also counts without its correction, because the ratio of full run to forecast may differ between
+    /// sizes.
+    fn seeming(&self) -> Vec<At> {
+        let reached = self.reached();
+        let end = |scheme: usize| match &reached[..] {
+            [(best, place), ..] if *best == scheme => *place,
+            [_, (_, place), ..] => *place,
+            _ => NOWHERE,
         };
-        if self.forecasts.iter().any(|each| !each.is_of_counts()) {
-            unseen.retain(|(_, place)| best.is_none() && *place == 0);
-            return self.run_all(&unseen, true);
+        let uncorrected = reached.is_empty() && self.is_counted();
+        let mut all: Vec<At> = Vec::new();
+        for (scheme, sizes) in self.candidates.iter().enumerate() {
+            let seems = |place: &usize| {
+                !self.full[scheme].contains_key(place)
+                    && (self.meets(scheme, *place) == Some(true)
+                        || uncorrected && self.is_foreseen(scheme, *place))
+            };
+            let mut places = 0..end(scheme).min(sizes.len());
+            all.extend(places.find(seems).map(|place| (scheme, place)));
         }
-        self.look(&unseen)?;
-        let mut done = None;
-        for (scheme, place) in unseen {
-            if done != Some(scheme) && self.meets(scheme, place) == Some(true) {
-                self.run_all(&[(scheme, place)], false)?;
-                done = (self.meets(scheme, place) == Some(true)).then_some(scheme);
-            }
-        }
-        Ok(())
+        let smallest = all.iter().map(|(_, place)| *place).min();
+        all.retain(|(_, place)| Some(*place) == smallest);
+        all
+    }
+
+    /// Whether the forecasts of `scheme` at `place` reach all goals without a correction.
+    fn is_foreseen(&self, scheme: usize, place: usize) -> bool {
+        let mut goals = self.goals.iter().enumerate();
+        goals.all(|(index, goal)| {
+            let value = self.foreseen(index, scheme, place);
+            value.is_some_and(|value| goal.is_met(value))
+        })
     }
 
     /// The places of `scheme` below `place` that have neither a full run nor a forecast.
@@ -247,10 +316,10 @@ impl Search<'_> {
             }
             let sizes = 0..self.candidates[scheme].len();
             let foreseen = |place: usize| {
-                let factor = |index| self.factor(index, scheme, place);
+                let value = |index| self.value(index, scheme, place);
                 let mut forecasts = self.forecasts.iter();
                 let at = (scheme, place);
-                forecasts.find_map(|each| each.record(&self.candidates, self.goals, at, factor))
+                forecasts.find_map(|each| each.record(&self.candidates, self.goals, at, value))
             };
             let reached = sizes
                 .clone()
@@ -578,32 +647,13 @@ impl Search<'_> {
             if !self.full[*scheme].contains_key(&at) {
                 return Some((*scheme, at));
             }
-            // The next smaller size also needs a full run, unless its forecast misses the goals clearly.
+            // The next smaller size also needs a full run, because a forecast is not exact.
             if let Some(below) = at.checked_sub(1).filter(|_| *place <= last)
                 && !self.full[*scheme].contains_key(&below)
-                && !self.misses_clearly(*scheme, below)
             {
                 return Some((*scheme, below));
             }
         }
         None
-    }
-
-    fn misses_clearly(&self, scheme: usize, place: usize) -> bool {
-        let misses = |(index, goal): (usize, &Goal)| {
-            let value = self.value(index, scheme, place);
-            let off = match (self.factor(index, scheme, place) - 1.0).abs() <= RIGHT {
-                true => 0.0,
-                false => NEXT_TO_A_RUN,
-            };
-            value.is_some_and(|value| {
-                let nearer = match goal.below {
-                    true => value * (1.0 - off),
-                    false => value * (1.0 + off),
-                };
-                !goal.is_met(nearer)
-            })
-        };
-        self.goals.iter().enumerate().any(misses)
     }
 }

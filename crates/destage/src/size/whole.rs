@@ -38,45 +38,53 @@ pub(super) struct Whole {
     pub(super) facts: Facts,
     /// The default sizes of the buffer, in bytes.
     pub(super) sizes: Vec<u64>,
-    /// The pages that the input writes; `None` if they need too much memory.
-    written: Option<PageBits>,
+    /// The pages that may enter a buffer: those that the input writes, or those that it writes or reads. `None` if they
+    /// need too much memory.
+    pages: Option<PageBits>,
     addressing: Addressing,
 }
 
 impl Whole {
-    /// Reads all of `input` under `config`.
+    /// Reads all of `input` under `config`. With `reads_enter`, pages that are only read may enter a buffer.
     ///
     /// # Errors
     /// If the input cannot be read, or if the progress report asked to stop.
-    pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
+    pub(super) fn read(
+        input: &Input,
+        config: &Config,
+        reads_enter: bool,
+        effort: &Effort<'_>,
+    ) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
         destage_memory::doing(format!("reading {}", input.name()));
         let mut source = input.open(config)?;
-        let addressing = config.addressing(0);
+        let (addressing, strict_trim) = (config.addressing(0), config.has_strict_trim());
         let most = effort.memory / PART_OF_MEMORY / size_of::<Request>() as u64;
         let (mut kept, mut batch) = (Some(Vec::new()), Vec::new());
         let (mut demand, mut requests) = (Demand::default(), 0);
         let most_pages = (effort.memory / PART_OF_MEMORY / BYTES_OF_PAGE).max(MOST_PAGES);
-        let (mut written, mut footprint) = (Some(PageBits::default()), 0);
+        let (mut pages, mut footprint) = (Some(PageBits::default()), 0);
         while source.fill(&mut batch)? {
             requests += batch.len() as u64;
             if !counter.advance(batch.len() as u64) {
                 return Err(Error::Interrupted);
             }
             for request in &batch {
-                demand.add(&addressing, request);
-                let Some(pages) = written
-                    .as_mut()
-                    .filter(|_| request.operation == Operation::Write)
-                else {
+                demand.add(&addressing, request, strict_trim);
+                let enters = match request.operation {
+                    Operation::Write => true,
+                    Operation::Read => reads_enter,
+                    Operation::Flush | Operation::Trim => false,
+                };
+                let Some(known) = pages.as_mut().filter(|_| enters) else {
                     continue;
                 };
                 let span = addressing.span(request);
-                pages.insert(0, span.first, span.last());
-                footprint = pages.len();
+                known.insert(0, span.first, span.last());
+                footprint = known.len();
                 if footprint > most_pages {
-                    written = None;
+                    pages = None;
                 }
             }
             match &mut kept {
@@ -97,7 +105,7 @@ impl Whole {
             demand,
             facts,
             sizes: default_sizes(footprint, config),
-            written,
+            pages,
             addressing,
         })
     }
@@ -126,14 +134,14 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written. If the written pages are not known, the whole input.
-    pub(super) fn of_written_pages(&self) -> Input {
-        let Some(written) = &self.written else {
+    /// The input without reads of pages that never enter a buffer. If these pages are not known, the whole input.
+    pub(super) fn of_entering_pages(&self) -> Input {
+        let Some(pages) = &self.pages else {
             return self.input.clone();
         };
         self.input.without(|request| {
             let span = self.addressing.span(request);
-            request.operation == Operation::Read && !written.has_one_of(0, span.first, span.last())
+            request.operation == Operation::Read && !pages.has_one_of(0, span.first, span.last())
         })
     }
 
@@ -154,17 +162,16 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    /// The facts about an input that writes `pages` pages and reads one other page. The memory limit is low.
-    fn whole(pages: u64) -> Whole {
+    /// The facts about an input that writes `pages` pages and reads one other page. The memory limit is low. With
+    /// `reads_enter`, pages that are only read may enter a buffer.
+    fn whole(pages: u64, reads_enter: bool) -> Whole {
         let request = |line: u64, operation, first: u64, pages: u64| Request {
             arrival: line,
             sector: 8 * first,
             sectors: 8 * pages as u32,
-            volume: 0,
             line: line as u32,
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         };
         let writes = (0..pages).step_by(1000);
         let write = |first| request(first, Operation::Write, first, 1000.min(pages - first));
@@ -177,20 +184,29 @@ mod tests {
             progress: &Silent,
         };
         let config = Settings::new().resolve().unwrap();
-        Whole::read(&input, &config, &effort).unwrap()
+        Whole::read(&input, &config, reads_enter, &effort).unwrap()
+    }
+
+    #[test]
+    fn read_pages_count_if_they_enter_a_buffer() {
+        let whole = whole(500, true);
+        let config = Settings::new().resolve().unwrap();
+        assert_eq!(whole.sizes, default_sizes(501, &config));
+        let entering = whole.of_entering_pages();
+        assert_eq!(entering.expected_requests(), Some(whole.requests));
     }
 
     #[test]
     fn written_pages_are_kept_while_they_are_few() {
         let requests = |input: Input| input.expected_requests();
         for (pages, kept) in [(MOST_PAGES - 500, true), (MOST_PAGES + 500, false)] {
-            let whole = whole(pages);
-            assert_eq!(whole.written.is_some(), kept);
+            let whole = whole(pages, false);
+            assert_eq!(whole.pages.is_some(), kept);
             let config = Settings::new().resolve().unwrap();
             assert_eq!(whole.sizes, default_sizes(pages, &config));
             let read = u64::from(!kept);
             assert_eq!(
-                requests(whole.of_written_pages()),
+                requests(whole.of_entering_pages()),
                 Some(whole.requests - 1 + read)
             );
         }

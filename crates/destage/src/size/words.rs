@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use destage_sim::metrics::rows;
 
-use super::{Answers, Goal};
+use super::{Answers, Goal, SIZED_SCHEMES};
 use crate::numbers;
 use crate::record::Record;
+use crate::words::device;
 
 /// The values of the goals' metrics in `record`, in words.
 fn values(answers: &Answers, record: &Record) -> String {
@@ -33,32 +34,88 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// Whether no run has the metric of `goal`, for example because the input has no reads. Runs that were ended early
-/// have no metrics, so the answer is false if any run was ended early.
+/// have no metrics, so the answer is false if any run was ended early. Forecasts without a clock do not count.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
-    let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
-    answers.spent.ended == 0 && !answers.missed.iter().any(knows)
+    let lacks = |record: &Record| record.metrics.get(&goal.metric).is_none();
+    let has_clock = |record: &&Record| !has_text(record, "sim.costing", "op_count");
+    let mut missed = answers.missed.iter().filter(has_clock).peekable();
+    answers.spent.ended == 0 && missed.peek().is_some() && missed.all(lacks)
 }
 
-/// Whether a goal is about the work of the flash although the run of `record` erased no block.
+/// Whether the parameter `key` of `record` is `text`.
+fn has_text(record: &Record, key: &str, text: &str) -> bool {
+    let value = record.parameters.get(key);
+    value.is_some_and(|value| value.to_string() == text)
+}
+
+/// Whether a goal depends on the work of the flash although the run of `record` erased no block.
 fn lacks_erases(answers: &Answers, record: &Record) -> bool {
-    let is_of_flash = |goal: &Goal| {
-        let mut sections = ["waf.", "flash.", "ftl.", "wear."].iter();
-        sections.any(|section| goal.metric.starts_with(section))
-    };
-    record.number(rows::FLASH_ERASES.name) == Some(0.0) && answers.goals.iter().any(is_of_flash)
+    let depends = |goal: &Goal| goal.is_of_flash() || goal.is_of_times();
+    record.number(rows::FLASH_ERASES.name) == Some(0.0) && answers.goals.iter().any(depends)
+}
+
+/// The records of all schemes that were compared.
+fn records(answers: &Answers) -> impl Iterator<Item = &Record> {
+    let all = answers.answers.iter().chain(&answers.bounds);
+    let all = all.map(|answer| &answer.record);
+    all.chain(&answers.missed).chain(&answers.failed)
+}
+
+/// The largest size, in words that follow a verb; empty if no scheme buffers pages.
+fn up_to(answers: &Answers) -> String {
+    let largest = answers.sizes.last();
+    largest.map_or_else(String::new, |largest| {
+        format!(" with up to {}", numbers::size(*largest))
+    })
 }
 
 /// The largest number of schemes that a sentence names.
 const NAMED_SCHEMES: usize = 8;
 
-/// The number of schemes that were compared, with their names if there are few.
-fn schemes(answers: &Answers) -> String {
-    let all = answers.answers.iter().chain(&answers.bounds);
-    let all = all.map(|answer| &answer.record);
-    let all = all.chain(&answers.missed).chain(&answers.failed);
-    let mut names: Vec<&str> = all.map(|record| record.buffer.as_str()).collect();
+/// The names of the schemes that were compared, in alphabetical order.
+fn names(answers: &Answers) -> Vec<&str> {
+    let names = records(answers).map(|record| record.buffer.as_str());
+    let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     names.dedup();
+    names
+}
+
+/// Whether the schemes that were compared are those that are compared by default.
+fn are_of_papers(answers: &Answers) -> bool {
+    let mut papers = SIZED_SCHEMES;
+    papers.sort_unstable();
+    names(answers) == papers
+}
+
+/// The input on a line, and the layer and the device on another. The records of forecasts may have no layer, so full
+/// runs come first.
+pub(super) fn heading(answers: &Answers) -> String {
+    let best = answers.answers.iter().map(|answer| &answer.record);
+    let all: Vec<&Record> = best
+        .chain(&answers.closest)
+        .chain(records(answers))
+        .collect();
+    let Some(first) = all.first() else {
+        return String::new();
+    };
+    let with_layer = all.iter().filter(|record| record.ftl == first.ftl);
+    let with_layer: Vec<Record> = with_layer.map(|record| (*record).clone()).collect();
+    let device = device(&with_layer);
+    format!("{}\nFTL {}, {device}", first.trace, first.ftl)
+}
+
+/// A duration that is given in milliseconds.
+fn duration(milliseconds: f64) -> String {
+    match milliseconds >= 10_000.0 {
+        true => format!("{} s", numbers::real(milliseconds / 1000.0)),
+        false => format!("{} ms", numbers::real(milliseconds)),
+    }
+}
+
+/// The number of schemes that were compared, with their names if there are few.
+fn schemes(answers: &Answers) -> String {
+    let names = names(answers);
     match names.len() {
         1 => format!("Runs of {}", names[0]),
         several @ 2..=NAMED_SCHEMES => format!("{several} schemes ({})", names.join(", ")),
@@ -82,20 +139,38 @@ fn untried(answers: &Answers) -> Option<String> {
     })
 }
 
+/// The sentence that no run reached the goals; `None` if all runs failed, so that nothing is known.
+fn miss(answers: &Answers, goals: &str) -> Option<String> {
+    if answers.missed.is_empty() {
+        return None;
+    }
+    let up_to = up_to(answers);
+    Some(match answers.untried.is_empty() {
+        false => format!("No run reached {goals}{up_to} at the sizes that were tried."),
+        true if answers.spent.runs < answers.grid => format!(
+            "No run reached {goals}{up_to}; by their forecasts, the sizes that were not run in full miss it too."
+        ),
+        true => format!("No scheme reaches {goals}{up_to}."),
+    })
+}
+
 /// The result of the search in sentences.
 pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals: Vec<_> = answers.goals.iter().map(Goal::to_string).collect();
     let goals = goals.join(" and ");
-    let largest = answers.sizes.last().copied().unwrap_or(0);
+    let up_to = up_to(answers);
     let mut lines = Vec::new();
     let early = match answers.spent.ended {
         0 => String::new(),
         ended => format!(", {ended} of them ended early because the goals were out of reach"),
     };
+    let at_sizes = match answers.sizes.len() {
+        0 => String::new(),
+        sizes => format!(" at {}", counted(sizes, "size")),
+    };
     let mut tried = format!(
-        "{} at {} were compared. That took {}{early}; a grid of all schemes and sizes has {}.",
+        "{}{at_sizes} were compared. That took {}{early}; a grid of all schemes and sizes has {}.",
         schemes(answers),
-        counted(answers.sizes.len(), "size"),
         counted(answers.spent.runs, "full run"),
         answers.grid
     );
@@ -118,6 +193,9 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             unconfirmed.join(", ")
         );
     }
+    if are_of_papers(answers) {
+        tried.push_str(" These are the schemes that the papers compare; another may do with less (buffers = all compares all that can be built).");
+    }
     let failed = answers.failed.iter().map(|record| {
         let error = record.error.as_ref().map(ToString::to_string);
         format!(
@@ -128,14 +206,8 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         )
     });
     let failed: Vec<String> = failed.collect();
-    let Some(best) = answers.answers.first() else {
-        let largest = numbers::size(largest);
-        lines.push(match answers.untried.is_empty() {
-            true => format!("No scheme reaches {goals} with up to {largest}."),
-            false => {
-                format!("No scheme reaches {goals} at the sizes that were tried, up to {largest}.")
-            }
-        });
+    let Some(best) = answers.answers.iter().find(|answer| answer.confirmed) else {
+        lines.extend(miss(answers, &goals));
         if let Some(run) = &answers.closest {
             let values = values(answers, run);
             lines.push(format!("The nearest run is {}: {values}.", with_size(run)));
@@ -166,7 +238,9 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             None => String::new(),
             Some(None) => match answers.sizes.len() {
                 1 => " No other size was tried.".to_owned(),
-                sizes => format!(" It is the smallest of the {sizes} sizes."),
+                sizes => format!(
+                    " It is the smallest of the {sizes} sizes, so no smaller one was tried."
+                ),
             },
             Some(Some(size)) => format!(
                 " The next smaller of the {} sizes is {}.",
@@ -180,7 +254,6 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     }
     lines.extend(untried(answers));
     let next = answers.answers.get(1).filter(|next| next.confirmed);
-    let largest = numbers::size(largest);
     let untried = "Whether another scheme needs less was not tried.";
     lines.push(match (next, &answers.nearest) {
         (Some(next), None) => format!(
@@ -194,7 +267,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             values(answers, &next.record)
         ),
         (None, Some(nearest)) => format!(
-            "Of the others, {nearest} came nearest to the goal there, and does not reach it with up to {largest}. Whether another scheme reaches it was not tried."
+            "Of the others, {nearest} came nearest to the goal there, and does not reach it{up_to}. Whether another scheme reaches it was not tried."
         ),
         (None, None) if answers.missed.is_empty() && answers.failed.is_empty() => {
             match answers.bounds.is_empty() {
@@ -202,8 +275,11 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
                 false => "No other scheme was tried, apart from bounds.".to_owned(),
             }
         }
+        (None, None) if answers.spent.runs < answers.grid => format!(
+            "No run of another scheme reached the goal{up_to}; by their forecasts, the other sizes miss it as well."
+        ),
         (None, None) => {
-            format!("None of the other schemes reaches the goal with up to {largest}.")
+            format!("None of the other schemes reaches the goal{up_to}.")
         }
     });
     if !answers.bounds.is_empty() {
@@ -214,11 +290,17 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             bounds.join(", ")
         ));
     }
-    for (when, record) in [
-        ("At twice the load", &answers.sensitivity.twice_the_load),
+    let sums = answers.sums();
+    for (when, record, sums) in [
+        (
+            "At twice the load",
+            &answers.sensitivity.twice_the_load,
+            &[][..],
+        ),
         (
             "On the second half of the input",
             &answers.sensitivity.second_half,
+            &sums[..],
         ),
     ] {
         let Some(record) = record else { continue };
@@ -226,27 +308,41 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             lines.push(format!("{when} the scheme cannot be run: {error}."));
             continue;
         }
-        let verdict = if answers.hold_in(record) {
-            "still reaches"
-        } else {
-            "does not reach"
-        };
-        lines.push(format!(
-            "{when} the scheme {verdict} the goal: {}.",
-            values(answers, record)
-        ));
+        let values = values(answers, record);
+        lines.push(match sums {
+            [] if answers.hold_in(record) => {
+                format!("{when} the scheme still reaches the goal: {values}.")
+            }
+            [] => format!("{when} the scheme does not reach the goal: {values}."),
+            _ => format!(
+                "{when} the scheme has {values}. That is not compared with the goal, because {} over the requests.",
+                match sums {
+                    [only] => format!("{only} adds up"),
+                    several => format!("{} add up", several.join(" and ")),
+                }
+            ),
+        });
     }
     let at_risk = best.record.number("device.at_risk_bytes_max");
     let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {
+        let has_capacitor = has_text(&best.record, "buffer.flush_mode", "ignore");
         lines.push(format!(
-            "A loss of power destroys at most {}{}, the oldest of it {} ms old.",
+            "A loss of power {} at most {}{}, the oldest of it {} old{}.",
+            match has_capacitor {
+                true => "would destroy",
+                false => "destroys",
+            },
             numbers::size(bytes as u64),
             match bytes as u64 > best.bytes {
                 true => " (the buffer, and pages on their way to flash)",
                 false => "",
             },
-            numbers::real(age)
+            duration(age),
+            match has_capacitor {
+                true => ", without the capacitor that buffer.flush_mode = ignore assumes",
+                false => "",
+            }
         ));
     }
     if let Some(hold_up) = answers.hold_up {

@@ -24,14 +24,22 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
         }
     }
     if !bounds.is_empty() && !sentences.is_empty() {
+        let them = match bounds.len() {
+            1 => "it. It bounds",
+            _ => "them. They bound",
+        };
         sentences.push(format!(
-            "These sentences leave out {}: no device can reach a bound.",
-            bounds.join(" or ")
+            "These sentences leave out {}: no device can implement {them} the write hits of other schemes, and no other metric.",
+            bounds.join(" and ")
         ));
     }
     if !left_out.is_empty() && finished().count() > 1 {
+        let (have, them) = match left_out.len() {
+            1 => ("has", "it"),
+            _ => ("have", "them"),
+        };
         sentences.push(format!(
-            "{} of {} runs have warnings, and no conclusion is drawn from them.",
+            "{} of {} runs {have} warnings, and no conclusion is drawn from {them}.",
             left_out.len(),
             finished().count()
         ));
@@ -53,11 +61,7 @@ fn of_groups<'a>(records: impl Iterator<Item = &'a Record>, left_out: &[&Record]
     let names = &short_names(groups.iter().map(|((trace, _), _)| *trace));
     let sentences = groups.iter().flat_map(|((trace, ftl), group)| {
         let beside = |record: &&&Record| record.trace == *trace && record.ftl == *ftl;
-        let beside: Vec<u64> = left_out
-            .iter()
-            .filter(beside)
-            .filter_map(|record| record.capacity())
-            .collect();
+        let beside: Vec<&Record> = left_out.iter().filter(beside).copied().collect();
         let of_group = of_group(group, &beside).into_iter();
         of_group.map(move |sentence| match is_one {
             true => sentence,
@@ -67,13 +71,14 @@ fn of_groups<'a>(records: impl Iterator<Item = &'a Record>, left_out: &[&Record]
     sentences.collect()
 }
 
-/// Conclusions from runs of one trace over one layer. `partial` are the sizes at which runs are left out.
-fn of_group(records: &[&Record], partial: &[u64]) -> Vec<String> {
-    let response = |record: &Record| {
-        record
-            .number(&rows::RESPONSE.of("mean"))
-            .unwrap_or(f64::INFINITY)
-    };
+/// The mean response of a run in ms; infinite if the run has none.
+fn response(record: &Record) -> f64 {
+    let mean = record.number(&rows::RESPONSE.of("mean"));
+    mean.unwrap_or(f64::INFINITY)
+}
+
+/// Conclusions from runs of one trace over one layer. `left_out` are further runs of the group, which have warnings.
+fn of_group(records: &[&Record], left_out: &[&Record]) -> Vec<String> {
     let mut by_size: BTreeMap<u64, Vec<&Record>> = BTreeMap::new();
     for record in records.iter().copied() {
         if let Some(size) = record.capacity() {
@@ -158,17 +163,23 @@ fn of_group(records: &[&Record], partial: &[u64]) -> Vec<String> {
             numbers::real(response(slow)),
             slow.buffer
         ));
-        sentences.extend(best_by_size(&fastest, partial));
+        sentences.extend(best_by_size(&fastest, left_out));
     }
     sentences
 }
 
-/// Which scheme has the lowest mean response at which size, if there are several sizes. Nothing is said of the sizes
-/// `partial`, at which not all schemes are compared.
-fn best_by_size(fastest: &BTreeMap<u64, &Record>, partial: &[u64]) -> Option<String> {
-    let mut all: BTreeMap<u64, Option<&str>> = partial.iter().map(|size| (*size, None)).collect();
-    for (size, record) in fastest.iter().filter(|(size, _)| !partial.contains(size)) {
-        all.insert(*size, Some(&record.buffer));
+/// Which scheme has the lowest mean response at which size, if there are several sizes. Nothing is said of a size at
+/// which one of the runs `left_out` might be faster: its mean is lower, or it stopped early, so its mean is not that of
+/// the whole input.
+fn best_by_size(fastest: &BTreeMap<u64, &Record>, left_out: &[&Record]) -> Option<String> {
+    let sizes = left_out.iter().filter_map(|record| record.capacity());
+    let mut all: BTreeMap<u64, Option<&str>> = sizes.map(|size| (size, None)).collect();
+    for (size, best) in fastest {
+        let is_sure = left_out.iter().all(|record| {
+            record.capacity() != Some(*size)
+                || !record.stopped_early() && response(record) > response(best)
+        });
+        all.insert(*size, is_sure.then_some(best.buffer.as_str()));
     }
     let all: Vec<(u64, Option<&str>)> = all.into_iter().collect();
     let [(_, first), others @ ..] = all.as_slice() else {
@@ -281,7 +292,7 @@ pub(crate) fn of_curves(
         .filter(|size| *size < largest && share(&best) > 0.0)
     {
         sentences.push(format!(
-            "{} reaches nine tenths of that with {}.",
+            "{} reaches nine tenths of its share with {}.",
             best.buffer,
             numbers::size(size)
         ));

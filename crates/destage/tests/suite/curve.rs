@@ -150,14 +150,10 @@ fn the_json_has_every_size_at_which_something_changes_if_all_are_asked_for() {
 #[test]
 fn a_larger_buffer_may_do_worse() {
     let write = |page: u64| Request {
-        arrival: 0,
         sector: page * 8,
         sectors: 8,
-        volume: 0,
-        line: 1,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let input = Input::requests("writes", [0, 2, 1, 3, 1].map(write));
     let geometry = ["flash.pages_per_block=2", "flash.summary_page=false"];

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 #![cfg(unix)]
 
-use std::io::Read;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
+use std::io::{Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use destage::files::{PendingFile, is_name, place, write};
+use destage::files::{PendingFile, is_name, make_private, place, write};
 
 /// The names of all files in `folder`, including hidden files, in ascending order.
 fn names(folder: &Path) -> Vec<String> {
@@ -39,6 +39,26 @@ fn a_file_appears_when_it_is_whole() {
     write(&path, "after").unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "after");
     assert_eq!(names(folder.path()), ["results.json"]);
+}
+
+#[test]
+fn a_private_file_is_for_its_owner_alone_and_a_new_one_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mode = |name: &str| at(name).metadata().unwrap().permissions().mode() & 0o777;
+    let mut log = PendingFile::create_private(&at("log")).unwrap();
+    log.put("secret").unwrap();
+    log.commit().unwrap();
+    assert_eq!(mode("log"), 0o600);
+    let fill = |mut file: &std::fs::File| file.write_all(b"whole");
+    drop(make_private(&at("new"), fill).unwrap());
+    assert_eq!(mode("new"), 0o600);
+    assert_eq!(std::fs::read_to_string(at("new")).unwrap(), "whole");
+    assert!(make_private(&at("log"), fill).is_err());
+    assert_eq!(std::fs::read_to_string(at("log")).unwrap(), "secret");
+    // A file that cannot be filled does not appear.
+    assert!(make_private(&at("none"), |_| Err(std::io::Error::other("no"))).is_err());
+    assert_eq!(names(folder.path()), ["log", "new"]);
 }
 
 #[test]

@@ -308,14 +308,10 @@ fn threads_change_nothing_and_seeds_do() {
             ..Effort::default()
         };
         let write = |page: u64| Request {
-            arrival: 0,
             sector: page * 8,
             sectors: 8,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         };
         let pages = (0..60_000_u64).map(|number| number * number % 14_983);
         let input = Input::requests("writes", pages.map(write).collect::<Vec<_>>());
@@ -383,6 +379,8 @@ fn what_cannot_be_sampled_is_refused() {
     let share = Rate::Share(0.125);
     for (buffers, pairs, text) in [
         ("belady", &[][..], "needs the coming writes"),
+        ("wb", &[], "selects the lines for a page by its number"),
+        ("simplessd", &[], "expected other schemes, or no sample"),
         (
             "lru",
             &["buffer.bypass_pages=4"],
@@ -430,11 +428,9 @@ fn a_file_that_is_sifted_gives_what_its_requests_give() {
             arrival: u64::from(time - 1000) * 10_000_000_000,
             sector: page * 8,
             sectors: bytes.div_ceil(512),
-            volume: 0,
             line: number as u32 + 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         });
     }
     file.flush().unwrap();

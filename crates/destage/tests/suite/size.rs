@@ -16,11 +16,9 @@ fn writes(pages: u64) -> Input {
         arrival: u64::from(line) * 10_000_000,
         sector: 8 * (pages - 1 - u64::from(line * 37) % pages.min(500)),
         sectors: 8,
-        volume: 0,
         line,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let requests: Vec<_> = (0..3000).map(request).collect();
     Input::requests("writes", requests)

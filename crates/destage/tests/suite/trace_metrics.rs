@@ -15,11 +15,8 @@ fn request(arrival: u64, operation: Operation, sector: u64, sectors: u32) -> Req
         arrival,
         sector,
         sectors,
-        volume: 0,
-        line: 1,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 

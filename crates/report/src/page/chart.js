@@ -8,8 +8,10 @@
 //   y: { title, unit, exact, log, most, least }; exact: values are always shown in this unit
 //   flat: bars are horizontal
 //   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]],
-//   stack, note }]
-//   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
+//   stack, note, isThin }]
+//   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i), xTicks, yTicks }
+//     xTicks and yTicks are maps from the index of a column or row to the text of its tick; without them, ticks have
+//     equal distances
 
 const PRINT_WIDTH = 680;
 const all = [];
@@ -347,8 +349,8 @@ function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   const at = (value) => (spec.x.names ? value : value / along.factor);
   const pair = ([x, y]) => (spec.flat ? [number(y), x] : [at(x), number(y)]);
   const fits = ([x]) => spec.x.names || !spec.x.log || x > 0;
-  const line = { color: colour, width: each.isFaint ? 1 : each.kind === "level" ? 1.5 : 2, type: each.isFaint ? "solid" : dash };
-  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: each.isFaint ? 2 : 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
+  const line = { color: colour, width: each.isFaint || each.isThin ? 1 : each.kind === "level" ? 1.5 : 2, type: each.isFaint ? "solid" : dash };
+  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: each.isFaint ? 2 : each.isThin ? 13 : 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
   if (each.kind === "bar") {
     const label = { show: Boolean(spec.flat) && count === 1, position: "right", color: colours.ink, formatter: ({ value: shown }) => (isNumber(shown[0]) ? brief(Number(shown[0].toPrecision(4))) : "") };
     return [{ ...common, type: "bar", stack: each.stack, label, barMaxWidth: 28, large: false }, ...ranges(each, spec, at, number, colours)];
@@ -403,18 +405,19 @@ function tip(spec, series, common, along, upward) {
 /** A heat map of counts over two axes. Larger counts are darker. The colour depends on the logarithm of the count, so
  * that small counts are visible. */
 function heat(spec, colours) {
-  const { cells, columns, rows, xName, yName, say } = spec.heat;
+  const { cells, columns, rows, xName, yName, xTicks, yTicks, say } = spec.heat;
   const most = Math.max(1, ...cells.map((cell) => cell[2]));
   const exact = spec.heat.plain;
-  const axis = (title, count, name) => ({
+  const ticked = (ticks) => ({ interval: (index) => ticks.has(index), formatter: (_, index) => ticks.get(index) });
+  const axis = (title, count, name, ticks) => ({
     type: "category", name: title, nameTextStyle: { color: colours.quiet }, data: Array.from({ length: count }, (_, index) => name(index)), axisTick: { show: false },
-    axisLabel: { color: colours.ink, interval: Math.max(0, Math.ceil(count / 6) - 1), fontSize: 12 }, axisLine: { lineStyle: { color: colours.quiet } }, splitArea: { show: false },
+    axisLabel: { color: colours.ink, fontSize: 12, ...(ticks ? ticked(ticks) : { interval: Math.max(0, Math.ceil(count / 6) - 1) }) }, axisLine: { lineStyle: { color: colours.quiet } }, splitArea: { show: false },
   });
   const base = look(spec.look || 0).colour;
   return {
     grid: { left: 8, right: 22, top: 34, bottom: 30, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
-    xAxis: { ...axis(spec.x.title, columns, xName), nameLocation: "middle", nameGap: 26 },
-    yAxis: { ...axis(spec.y.title, rows, yName), nameTextStyle: { color: colours.quiet, align: "left" } },
+    xAxis: { ...axis(spec.x.title, columns, xName, xTicks), nameLocation: "middle", nameGap: 26 },
+    yAxis: { ...axis(spec.y.title, rows, yName, yTicks), nameTextStyle: { color: colours.quiet, align: "left" } },
     visualMap: { show: false, min: 0, max: exact ? spec.heat.most || most : Math.log2(most + 1), inRange: { color: [echarts.color.modifyAlpha(base, exact ? 0.02 : 0.16), base] } },
     tooltip: { confine: true, backgroundColor: colours.paper, borderColor: colours.line, textStyle: { color: colours.ink, fontSize: 13 }, formatter: ({ data }) => escaped(`${xName(data[0])}, ${yName(data[1])}: ${say ? say(data[3]) : short(data[3])}`) },
     series: [{ type: "heatmap", data: cells.map(([x, y, count]) => [x, y, exact ? count : Math.log2(count + 1), count]), progressive: 0, itemStyle: { borderWidth: 0 }, emphasis: { itemStyle: { borderColor: colours.ink, borderWidth: 1 } } }],

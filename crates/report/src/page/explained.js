@@ -70,10 +70,11 @@ function spread(parent, response) {
   });
 }
 
-/** The charts over time. A row is the title, the unit, and the columns with their names in the legend. */
+/** The charts over time. A row is the title, the unit, the columns with their names in the legend, and the title of the
+ * value axis if it needs one. */
 const OVER_TIME = [
-  ["Response of reads", "ms", [["read.mean_ms", "mean"], ["read.p99_ms", "99th percentile"], ["read.max_ms", "largest"]]],
-  ["Response of writes", "ms", [["write.mean_ms", "mean"], ["write.p99_ms", "99th percentile"], ["write.max_ms", "largest"]]],
+  ["Response of reads", "ms", [["read.mean_ms", "mean"], ["read.p99_ms", "99th percentile"], ["read.max_ms", "largest"]], "response"],
+  ["Response of writes", "ms", [["write.mean_ms", "mean"], ["write.p99_ms", "99th percentile"], ["write.max_ms", "largest"]], "response"],
   ["Requests that arrive in an interval", "", [["requests", "requests"]]],
   ["Requests that have arrived and are not complete", "", [["queue.mean", "mean"], ["queue.max", "largest"]]],
   ["Pages in the buffer", "pages", [["buffer.pages", "all"], ["buffer.dirty_pages", "dirty, mean"], ["buffer.dirty_pages_max", "dirty, largest"]]],
@@ -86,14 +87,15 @@ const OVER_TIME = [
 
 function overTime(parent, { interval_ms: interval, columns }) {
   const time = columns.time_ms;
-  for (const [title, unit, parts] of OVER_TIME) {
+  for (const [title, unit, parts, what] of OVER_TIME) {
     const factor = unit === "%" ? 100 : 1;
     const used = parts.filter(([name]) => columns[name] && columns[name].some((value) => value !== null && value !== 0));
     if (!used.length) continue;
     new Chart(parent, {
       title, small: true, group: "time", keepLegend: used.length > 1, about: `In intervals of ${withUnit(interval, "ms")}.`,
-      x: { title: "time", unit: "ms" }, y: { title: "", unit },
-      series: used.map(([name, said], index) => ({ name: said, look: index, kind: "plain", values: time.map((at, row) => [at, columns[name][row] === null ? null : columns[name][row] * factor]) })),
+      x: { title: "time", unit: "ms" }, y: { title: what || "", unit },
+      // The largest response is often the 99th percentile. Its thin line lies on top, so that both lines are seen.
+      series: used.map(([name, said], index) => ({ name: said, look: index, kind: "plain", isThin: what === "response" && said === "largest", values: time.map((at, row) => [at, columns[name][row] === null ? null : columns[name][row] * factor]) })),
     });
   }
   const dies = Object.keys(columns).map((name) => /^utilization\.(\d+)$/.exec(name)).filter(Boolean).map((found) => Number(found[1]));
@@ -106,10 +108,12 @@ function overTime(parent, { interval_ms: interval, columns }) {
     return [column, row, part.length ? (100 * part.reduce((sum, each) => sum + each, 0)) / part.length : 0];
   }));
   const last = time[time.length - 1];
+  const { factor } = scaleOf("ms", last);
+  const xTicks = new Map(roundSteps(last / factor, 6).map((tick) => [Math.min(across - 1, Math.floor((tick * factor) / (interval * step) + 1e-9)), brief(tick)]));
   new Chart(parent, {
     title: "Share of time that each die is busy", small: true, about: "Darker for busier.", height: Math.min(520, 120 + 18 * dies.length),
     x: { title: titled("time", scaleOf("ms", last).unit) }, y: { title: "die" },
-    heat: { cells, columns: across, rows: dies.length, plain: true, most: 100, xName: (column) => brief(Number((time[Math.min(column * step, time.length - 1)] / scaleOf("ms", last).factor).toPrecision(3))), yName: (row) => String(dies[row]), say: (share) => `${short(share)} % busy` },
+    heat: { cells, columns: across, rows: dies.length, plain: true, most: 100, xTicks, xName: (column) => brief(Number((time[Math.min(column * step, time.length - 1)] / scaleOf("ms", last).factor).toPrecision(3))), yName: (row) => String(dies[row]), say: (share) => `${short(share)} % busy` },
   });
 }
 

@@ -20,6 +20,16 @@ function look(index) {
   return { colour: colours[index % colours.length], dash: DASHES[round % DASHES.length], mark: MARKS[(index + round) % MARKS.length] };
 }
 
+/** Gives `series` other looks where two of them would have one colour. */
+function recoloured(series) {
+  const count = COLOURS.light.length;
+  const taken = new Set();
+  for (const each of series) {
+    while (taken.has(each.look % count)) each.look += 1;
+    taken.add(each.look % count);
+  }
+}
+
 /** The colour of the page in the CSS variable with this name. */
 function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -72,4 +72,12 @@ function fourDigits(value) {
 
 /** A published or measured value as text. */
 const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : fourDigits(value)) : shown(value));
-const titled = (title, unit) => (unit ? `${title} (${unit})` : title);
+const titled = (title, unit) => (unit && title ? `${title} (${unit})` : title || unit || "");
+
+/** The round numbers from 0 to below `end`, about `count` of them. */
+function roundSteps(end, count) {
+  if (!(end > 0)) return [0];
+  const power = 10 ** Math.floor(Math.log10(end / count));
+  const step = [1, 2, 5, 10].map((digit) => digit * power).find((each) => each >= end / count);
+  return Array.from({ length: Math.ceil(end / step) }, (_, index) => Number((index * step).toPrecision(6)));
+}

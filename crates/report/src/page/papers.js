@@ -2,7 +2,7 @@
 
 /** Shows a figure as a chart, with a table of its values below. */
 function figure(parent, each) {
-  const own = make("div", { class: "figure", id: each.anchor });
+  const own = make("div", { class: each.kind === "table" ? "figure row" : "figure", id: each.anchor });
   parent.append(own);
   const title = each.place ? `${each.place}: ${each.title}` : each.title;
   const point = (value) => (value && typeof value === "object" ? value.mean : value);

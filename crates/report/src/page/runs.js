@@ -32,14 +32,15 @@ class Runs {
     return this.columns.map((_, index) => index).filter((index) => test(this.columns[index], index));
   }
 
-  /** Whether a parameter has only one value for each input, so that the input determines its value. */
-  followsFromInput(index) {
-    const input = [this.find("input"), this.find("trace")].find((place) => place >= 0);
-    if (input === undefined || this.columns[index].kind !== "parameter") return false;
+  /** Whether a parameter has only one value for each input and each variant, so that they determine its value. */
+  followsFromNames(index) {
+    const names = ["input", "trace", "variant"].map((name) => this.find(name)).filter((place) => place >= 0);
+    if (!names.length || this.columns[index].kind !== "parameter") return false;
     const known = new Map();
     return this.rows.every((row) => {
-      if (!known.has(row[input])) known.set(row[input], row[index]);
-      return known.get(row[input]) === row[index];
+      const key = JSON.stringify(names.map((place) => row[place]));
+      if (!known.has(key)) known.set(key, row[index]);
+      return known.get(key) === row[index];
     });
   }
 
@@ -67,7 +68,9 @@ class Runs {
   /** The columns that the table shows at first. */
   chosen() {
     const more = new Set(TELLING.map((name) => this.find(name)));
-    const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || name === "buffer")));
+    // The sizes of a search are results, even if they are equal.
+    const isShown = (name) => name === "buffer" || (name === "size" && this.wanted.length > 0);
+    const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || isShown(name))));
     const metrics = different([...this.goals, ...this.metrics.filter((index) => more.has(index))]);
     return [...names.filter((index) => this.columns[index].kind === "name"), ...(metrics.length ? metrics : this.metrics.slice(0, 8)), ...names.filter((index) => this.columns[index].kind === "error")];
   }
@@ -130,11 +133,11 @@ class Explorer {
     this.ranking.update(this.chart.spec);
   }
 
-  /** The columns that distinguish series: they vary, are not on the x axis, and do not follow from the input. Runs
-   * with different seeds are averaged, so columns with seeds are left out. */
+  /** The columns that distinguish series: they vary, are not on the x axis, and do not follow from the input and the
+   * variant. Runs with different seeds are averaged, so columns with seeds are left out. */
   apart() {
     const { runs } = this;
-    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name) && !runs.followsFromInput(index));
+    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name) && !runs.followsFromNames(index));
   }
 
   change(settings) {
@@ -243,6 +246,7 @@ class Explorer {
     const best = isLines ? bestFew(ranked(told)) : new Set();
     if (this.isCrowd && this.onlyBest) {
       for (const each of series) each.isFaint = !best.has(each.name);
+      recoloured(series.filter((each) => best.has(each.name)));
       notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
     }
     for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);

@@ -59,9 +59,11 @@ function places(parent, kind, index, grid, extent, page) {
   const [across, up] = [Math.ceil(extent[0] / grid.cell_us), Math.ceil(extent[1] / (grid.cell_pages * page))];
   const most = Math.max(...grid.cells.map((cell) => cell[2]));
   const number = (value) => brief(Number(value.toPrecision(3)));
+  // The ticks of both charts are the same numbers, each at the cell that holds it.
+  const ticks = (end, size) => new Map(roundSteps(end, 6).map((tick) => [Math.floor(tick / size + 1e-9), brief(tick)]));
   new Chart(parent, {
     title, small: true, look: index, about: `Darker for more, up to ${most.toLocaleString("en-US")} in a cell.`, x: { title: `time from the first request (${time.unit})` }, y: { title: `address (${address.unit})` },
-    heat: { cells: grid.cells, columns: across, rows: up, xName: (column) => number((column * grid.cell_us) / time.factor), yName: (row) => number((row * grid.cell_pages * page) / address.factor) },
+    heat: { cells: grid.cells, columns: across, rows: up, xTicks: ticks(extent[0] / time.factor, grid.cell_us / time.factor), yTicks: ticks(extent[1] / address.factor, (grid.cell_pages * page) / address.factor), xName: (column) => number((column * grid.cell_us) / time.factor), yName: (row) => number((row * grid.cell_pages * page) / address.factor) },
   });
 }
 

@@ -56,7 +56,7 @@ fn pages_after(recording: &Recording) -> Vec<usize> {
 
 #[test]
 fn what_is_recorded_adds_up_to_the_metrics_of_the_run_under_every_scheme() {
-    for row in SCHEMES.iter().filter(|row| !row.needs_future) {
+    for row in SCHEMES.iter().filter(|row| !row.needs_future()) {
         let kind = format!("buffer.kind={}", row.name);
         for layer in ["ftl.kind=page", "ftl.kind=bast"] {
             let pairs = [kind.as_str(), layer, "sim.drain=true"];

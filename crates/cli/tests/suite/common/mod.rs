@@ -157,6 +157,19 @@ pub fn page_writes(pages: &[u64]) -> String {
     pages.iter().enumerate().map(line).collect()
 }
 
+/// The option of `kill` that stands for Ctrl-C in a test. The program does not react to Ctrl-C where it is ignored, as
+/// for a job that a script runs in the background. If the tests run as such a job, they send another signal with the
+/// same effect.
+pub fn ctrl_c() -> &'static str {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    match mask.is_some_and(|mask| mask & 2 != 0) {
+        true => "-TERM",
+        false => "-INT",
+    }
+}
+
 /// Whether `path` exists.
 pub fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()

@@ -6,9 +6,9 @@
 #[path = "../../../examples/own_scheme.rs"]
 pub mod own_scheme;
 
-use destage::Settings;
 use destage::base::Random;
 use destage::trace::{Operation, Request};
+use destage::{Origin, Settings};
 
 /// Requests of [`mixture`] begin in one of this many pages.
 const PAGES: u64 = 700;
@@ -22,8 +22,10 @@ pub fn settings(pairs: &[&str]) -> Settings {
         "flash.blocks_per_plane=64",
         "flash.pages_per_block=8",
         "flash.summary_page=false",
-        "buffer.capacity_bytes=64KiB",
     ];
+    // A list of sizes may override this size.
+    let origin = Origin::Given("the size of the tests".to_owned());
+    settings.set("buffer.capacity_bytes", "64KiB", origin);
     for pair in device.iter().chain(pairs) {
         settings.set_pair(pair).unwrap();
     }
@@ -40,15 +42,13 @@ pub fn mixture(seed: u64, requests: u64) -> Vec<Request> {
             arrival,
             sector: 8 * random.below(PAGES),
             sectors: 8 * (1 + random.below(4)) as u32,
-            volume: 0,
             line,
             operation: if random.below(4) == 0 {
                 Operation::Read
             } else {
                 Operation::Write
             },
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     };
     (1..=requests as u32).map(request).collect()
