@@ -12,7 +12,7 @@ use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
 use destage_sim::{profiles, state};
 
 use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
-use crate::errors::Failure;
+use crate::errors::{Failure, warn};
 
 /// Settings from files and `--set`, for commands that have no buffer or translation layer. If a workload is given,
 /// settings of the `workload` section are left out.
@@ -27,8 +27,8 @@ pub(crate) fn plain(
     Ok(settings)
 }
 
-/// Removes the pairs of `--set` that a command about traces does not use. `used` are the beginnings of the names that it
-/// uses. Returns a sentence for each removed pair.
+/// Removes the pairs of `--set` that a command about traces does not use, and prints a warning about each. `used` are
+/// the beginnings of the names that the command uses. Returns the warnings.
 pub(crate) fn remove_unused(
     settings: &mut Settings,
     used: &[&str],
@@ -47,7 +47,9 @@ pub(crate) fn remove_unused(
     let names = names.join(", ");
     let sentence =
         |key: &String| format!("{key} was set, but has no effect: this command uses only {names}");
-    Ok(keys.iter().map(sentence).collect())
+    let unused: Vec<String> = keys.iter().map(sentence).collect();
+    unused.iter().for_each(warn);
+    Ok(unused)
 }
 
 /// The files that a command reads: `traces`, the profile with those on which it builds, the configuration file, the file

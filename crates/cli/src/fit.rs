@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::FitArguments;
 use crate::choices;
-use crate::errors::{Failure, warn};
+use crate::errors::Failure;
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json as document, numbers};
@@ -27,8 +27,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), Failure> {
         )));
     }
     let mut settings = choices::plain(&arguments.settings, None)?;
-    let unused = choices::remove_unused(&mut settings, &["trace.", "sim.seed"])?;
-    unused.iter().for_each(warn);
+    choices::remove_unused(&mut settings, &["trace.", "sim.seed"])?;
     let files = choices::files([&arguments.trace], &arguments.settings, None, &settings)?;
     check_distinct(&[("-o", path)], &files)?;
     let input = Input::trace(trace).read(choices::reading(&arguments.reading))?;

@@ -25,7 +25,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         settings.set("flash.page_bytes", text, origin);
     }
     let unused = choices::remove_unused(&mut settings, &["trace.", "flash.", "ftl."])?;
-    unused.iter().for_each(warn);
     let config = settings.resolve()?;
     let files = choices::files([&arguments.trace], &arguments.settings, None, &settings)?;
     let options = choices::reading(&arguments.reading).options(&config)?;

@@ -8,7 +8,7 @@ use destage_trace::{Reader, Request};
 
 use crate::args::PartitionArguments;
 use crate::choices;
-use crate::errors::{Failure, report_line, warn};
+use crate::errors::{Failure, report_line};
 use crate::interrupt;
 use crate::output::numbers;
 use crate::progress::Progress;
@@ -20,8 +20,7 @@ const BATCH: usize = 1 << 12;
 /// Runs the command.
 pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
     let mut settings = choices::plain(&arguments.settings, None)?;
-    let unused = choices::remove_unused(&mut settings, &["trace."])?;
-    unused.iter().for_each(warn);
+    choices::remove_unused(&mut settings, &["trace."])?;
     let config = settings.resolve()?;
     let options = choices::reading(&arguments.reading).options(&config)?;
     if options.volumes != destage_trace::Volumes::Ignore {

@@ -152,8 +152,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
 pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     let workload = arguments.workload.as_str();
     let mut settings = choices::plain(&arguments.settings, Some(workload))?;
-    let unused = choices::remove_unused(&mut settings, &[TRACE, SEED])?;
-    unused.iter().for_each(warn);
+    choices::remove_unused(&mut settings, &[TRACE, SEED])?;
     let config = settings.resolve()?;
     for (key, reason) in config.without_effect_on(InputKind::Generated, None) {
         if key.starts_with(TRACE) {
@@ -270,8 +269,7 @@ fn config<'a>(
     used: &[&str],
 ) -> Result<(Config, Vec<PathBuf>), Failure> {
     let mut settings = choices::plain(arguments, None)?;
-    let unused = choices::remove_unused(&mut settings, used)?;
-    unused.iter().for_each(warn);
+    choices::remove_unused(&mut settings, used)?;
     let files = choices::files(traces, arguments, None, &settings)?;
     Ok((settings.resolve()?, files))
 }

@@ -405,9 +405,18 @@ fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
     pages
 }
 
-/// Whether pages that are only read may enter the buffer of one of `configs`.
-pub(crate) fn reads_enter<'c>(mut configs: impl Iterator<Item = &'c Config>) -> bool {
-    configs.any(Config::allocates_reads)
+/// Whether pages that are only read may enter the buffer of one of `schemes`.
+pub(crate) fn reads_enter(schemes: &[Combination]) -> bool {
+    schemes.iter().any(|scheme| scheme.config.allocates_reads())
+}
+
+/// Whether pages of `request` may enter a buffer. With `reads_enter`, pages that are only read may enter it.
+pub(crate) fn enters(request: &Request, reads_enter: bool) -> bool {
+    match request.operation {
+        Operation::Write => true,
+        Operation::Read => reads_enter,
+        Operation::Flush | Operation::Trim => false,
+    }
 }
 
 /// Reads all of `input`, counts the pages that may enter a buffer of `schemes`, and feeds `passes`.
@@ -427,9 +436,9 @@ fn read(
     };
     let addressing = of.config.addressing(0);
     let (mut batch, mut pages) = (Vec::new(), PageBits::default());
-    let reads_enter = reads_enter(schemes.iter().map(|scheme| &scheme.config));
     // A one-pass simulation determines its largest size itself. Pages are counted only if some scheme needs runs.
     let counts_pages = passes.iter().any(Option::is_none);
+    let reads_enter = counts_pages && reads_enter(schemes);
     while source.fill(&mut batch)? {
         if !counter.advance(batch.len() as u64) {
             return Err(Error::Interrupted);
@@ -440,12 +449,8 @@ fn read(
         if !counts_pages {
             continue;
         }
-        let enters = |request: &&Request| match request.operation {
-            Operation::Write => true,
-            Operation::Read => reads_enter,
-            Operation::Flush | Operation::Trim => false,
-        };
-        for request in batch.iter().filter(enters) {
+        let entering = batch.iter().filter(|request| enters(request, reads_enter));
+        for request in entering {
             if pages.len() >= MOST_PAGES {
                 break;
             }

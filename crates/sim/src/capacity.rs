@@ -83,9 +83,6 @@ impl Config {
     #[must_use]
     pub fn rounded_over_provisioning(&self) -> Option<OverProvisioned> {
         let asked_percent = self.asked.over_provisioning?;
-        if self.is_open() {
-            return None;
-        }
         let offered = self.ftl_with(false).ok()?.pages();
         let offered_bytes = offered.saturating_mul(self.geometry().page_bytes);
         let flash_bytes = self.flash_bytes();
@@ -135,12 +132,10 @@ impl Settings {
 
     /// The [`STAND_INS`] that the user has set and that have no effect in `config`, each with the reason.
     pub(crate) fn idle_stand_ins(&self, config: &Config) -> Vec<(String, String)> {
-        let is_given = |row: &&Parameter| self.given().any(|key| key == row.name);
-        let idle = STAND_INS.iter().filter(is_given).filter_map(|row| {
-            let lacking = row
-                .needs
-                .iter()
-                .find(|condition| !config.holds(condition))?;
+        let given = STAND_INS.iter().filter(|row| self.is_set_by_user(row.name));
+        let idle = given.filter_map(|row| {
+            let mut needs = row.needs.iter();
+            let lacking = needs.find(|condition| !config.holds(condition))?;
             Some((
                 row.name.to_owned(),
                 format!("it needs {}", in_words(lacking)),

@@ -133,9 +133,7 @@ impl FlashMeter {
     fn count_collections(&mut self, operations: &Operations) {
         for collection in operations.collections() {
             self.gc_runs += 1;
-            let all = operations.all()[collection.clone()].iter();
-            let times = all.map(|operation| self.timing.of(*operation));
-            let time = times.fold(0, Ticks::saturating_add);
+            let time = self.timing.serial(&operations.all()[collection.clone()]);
             self.add_gc_time(time);
         }
     }

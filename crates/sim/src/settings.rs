@@ -464,19 +464,15 @@ impl Settings {
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }
-        // What stands in for a parameter is named in its place.
-        let is_typed = |key: &str| self.entries.contains_key(key);
-        let given = settings.given().filter(|key| is_typed(key));
-        config.asked.given = given.cloned().collect();
-        config.without_effect = settings.without_effect(&config, &rows);
-        config.without_effect.retain(|(key, _)| is_typed(key));
+        config.asked.given = self.given().cloned().collect();
+        config.without_effect = self.without_effect(&config, &rows);
         let stand_ins = self.idle_stand_ins(&config);
         config.without_effect.extend(stand_ins);
         Ok(config)
     }
 
     /// The keys that the user set. Settings from profiles and inputs are not included.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &String> {
+    fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)

@@ -553,13 +553,11 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     });
     environment.add_function("median", |list: Value| {
         let mut all = numbers(&list)?;
-        all.sort_by(f64::total_cmp);
-        let middle = all.len() / 2;
-        match all.len() {
-            0 => Err(wrong("median: expected a list of one value or more")),
-            odd if odd % 2 == 1 => Ok(all[middle]),
-            _ => Ok(f64::midpoint(all[middle - 1], all[middle])),
+        if all.is_empty() {
+            return Err(wrong("median: expected a list of one value or more"));
         }
+        all.sort_by(f64::total_cmp);
+        Ok(f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2]))
     });
     environment.add_function("rank", |list: Value, share: f64| {
         let mut all = numbers(&list)?;

@@ -1,5 +1,6 @@
 //! Measurements from fio, in the JSON that `fio --output-format=json` writes. Each job gives one row.
 
+use destage_workload::jobs::waits_for_each_request;
 use serde_json::Value;
 
 use super::measured::Row;
@@ -16,11 +17,6 @@ const COLUMNS: [&str; 8] = [
     "p99_us",
 ];
 
-/// Engines that wait for each request before they send the next one, whatever the depth of the job. fio uses the first
-/// of them if a job names no engine.
-const WAITING: [&str; 9] = [
-    "psync", "sync", "pvsync", "pvsync2", "vsync", "mmap", "splice", "sg", "pmemblk",
-];
 /// Options of jobs whose requests differ in length, or that do not always have as many requests outstanding as they may.
 /// An option whose name begins with one of these names is another of them.
 const UNEVEN: [&str; 5] = ["bsrange", "blocksize_range", "bssplit", "rate", "thinktime"];
@@ -76,9 +72,7 @@ fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> 
         ));
     }
     let option = |name: &str| option(global, job, name);
-    let engine = option("ioengine").unwrap_or(WAITING[0]);
-    // The name of an engine may be followed by a colon and options.
-    let waits = WAITING.contains(&engine.split(':').next().unwrap_or_default());
+    let waits = waits_for_each_request(option("ioengine"));
     let kind = option("rw")
         .or_else(|| option("readwrite"))
         .unwrap_or("read");

@@ -107,6 +107,13 @@ pub(super) fn saturation(offers: &[Offer]) -> Option<f64> {
     saturated.map(|offer| offer.served).max_by(f64::total_cmp)
 }
 
+/// The index of the first of `offers` that reaches the saturated write rate; `None` if no load saturates the drive.
+pub(super) fn saturated(offers: &[Offer]) -> Option<usize> {
+    let most = saturation(offers)?;
+    let reached = |offer: &Offer| offer.is_saturated() && offer.served == most;
+    offers.iter().position(reached)
+}
+
 /// Whether `served` writes per second are below the rate `saturation` at which the drive is saturated. Every load of a
 /// file without a saturated load is below saturation.
 pub(super) fn is_below(served: f64, saturation: Option<f64>) -> bool {

@@ -165,13 +165,13 @@ pub(super) fn latency(measurements: &Measurements) -> Result<Latency, Error> {
         }
     }
     // The saturated rate is reported with the first row that reached it.
-    let reached = |offer: &Offer| offer.is_saturated() && Some(offer.served) == saturation;
-    let saturated = saturation.zip(offers.iter().position(reached));
+    let saturated = loads::saturated(&offers);
+    let reading =
+        |place: usize| Reading::once(place, "saturated writes_per_s", offers[place].served);
     Ok(Latency {
         loads: groups.iter().map(|group| load(&offers[group[0]])).collect(),
         times,
-        saturated: saturated
-            .map(|(rate, place)| Reading::once(place, "saturated writes_per_s", rate)),
+        saturated: saturated.map(reading),
     })
 }
 

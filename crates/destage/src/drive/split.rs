@@ -97,8 +97,7 @@ fn of_loads(measurements: &Measurements) -> Result<Vec<Use>, Error> {
         below.iter().min_by(near).copied()
     };
     let fitted = [nearest(0.0), nearest(most / 2.0), nearest(0.9 * most)];
-    let reached = |offer: &&loads::Offer| offer.is_saturated() && offer.served >= most;
-    let saturated = offers.iter().find(reached).map(|offer| offer.offered);
+    let saturated = loads::saturated(&offers).map(|place| offers[place].offered);
     let of = |offer: &loads::Offer| {
         let offered = Some(offer.offered);
         match fitted.contains(&offered) || saturated == offered {

@@ -15,12 +15,11 @@ use destage_sim::sample::{
     self, Coarseness, Estimates, Part, Sampled, Splitter, UNBOUNDED, estimates, widen,
 };
 use destage_sim::settings::Config;
-use destage_trace::{Operation, Request};
 
 use super::SampledPoint;
 use super::work::{Measured, Miniature, Model, Parts, carry_out};
 use crate::compare::Effort;
-use crate::curve::reads_enter;
+use crate::curve::{enters, reads_enter};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::{CAPACITY, Combination};
@@ -242,17 +241,13 @@ fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Resul
     let mut source = asked.input.open_first(config)?;
     let addressing = config.addressing(0);
     let (mut batch, mut known) = (Vec::new(), HashSet::new());
-    let reads_enter = reads_enter(asked.schemes.iter().map(|scheme| &scheme.config));
+    let reads_enter = reads_enter(asked.schemes);
     while source.fill(&mut batch)? {
         if !counter.advance(0) {
             return Err(Error::Interrupted);
         }
-        let enters = |request: &&Request| match request.operation {
-            Operation::Write => true,
-            Operation::Read => reads_enter,
-            Operation::Flush | Operation::Trim => false,
-        };
-        for request in batch.iter().filter(enters) {
+        let entering = batch.iter().filter(|request| enters(request, reads_enter));
+        for request in entering {
             let span = addressing.span(request);
             let pages = span.first..span.first + u64::from(span.pages);
             known.extend(pages.filter(|page| samples.has(*page)));

@@ -174,7 +174,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     plan.goals
         .iter()
         .try_for_each(|goal| goal.check(&first.config))?;
-    let reads_enter = reads_enter(schemes.iter().map(|scheme| &scheme.config));
+    let reads_enter = reads_enter(&schemes);
     let mut whole = Whole::read(input, &first.config, reads_enter, effort)?;
     let items = match &plan.sizes {
         Some(items) => items.clone(),

@@ -7,7 +7,7 @@ use destage_trace::page_bits::PageBits;
 use destage_trace::{Operation, Request};
 
 use crate::compare::Effort;
-use crate::curve::{MOST_PAGES, default_sizes};
+use crate::curve::{MOST_PAGES, default_sizes, enters};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
@@ -72,11 +72,7 @@ impl Whole {
             }
             for request in &batch {
                 demand.add(&addressing, request, strict_trim);
-                let enters = match request.operation {
-                    Operation::Write => true,
-                    Operation::Read => reads_enter,
-                    Operation::Flush | Operation::Trim => false,
-                };
+                let enters = enters(request, reads_enter);
                 let Some(known) = pages.as_mut().filter(|_| enters) else {
                     continue;
                 };

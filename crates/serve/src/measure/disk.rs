@@ -168,13 +168,16 @@ fn opened(path: &Path, _: bool) -> io::Result<File> {
         .open(path)
 }
 
+/// The folder in which the system describes the block device `number`.
+fn folder_of(number: u64) -> String {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    format!("/sys/dev/block/{major}:{minor}")
+}
+
 /// A sentence that says that the block device `number` has partitions; `None` if the system knows no partitions of
 /// the device.
 fn partitions(number: Option<u64>) -> Option<String> {
-    let number = number?;
-    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-    let folder = format!("/sys/dev/block/{major}:{minor}");
-    let entries = std::fs::read_dir(folder).ok()?;
+    let entries = std::fs::read_dir(folder_of(number?)).ok()?;
     let has_some = entries
         .flatten()
         .any(|entry| entry.path().join("partition").exists());
@@ -188,11 +191,7 @@ fn identity(data: &Metadata, is_block: bool) -> String {
     if !is_block {
         return format!("file {}", data.ino());
     }
-    let (major, minor) = (
-        rustix::fs::major(data.rdev()),
-        rustix::fs::minor(data.rdev()),
-    );
-    let folder = format!("/sys/dev/block/{major}:{minor}");
+    let folder = folder_of(data.rdev());
     let read = |name: &str| std::fs::read_to_string(format!("{folder}/{name}")).ok();
     let names = ["wwid", "device/wwid", "device/serial"];
     let text = names.into_iter().find_map(read);

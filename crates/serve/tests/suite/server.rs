@@ -239,14 +239,7 @@ fn long_zeroes_and_trims_go_in_parts_and_are_answered_once() {
     for pace in [Pace::None, Pace::Model] {
         let rig = Rig {
             pace,
-            pairs: vec![
-                "device.capacity_bytes=96MiB",
-                "buffer.capacity_bytes=1MiB",
-                "flash.program_us=0",
-                "flash.transfer_ns_per_byte=0",
-                "host.bus_ns_per_sector=0",
-            ],
-            ..Rig::default()
+            ..without_times()
         };
         let running = rig.start();
         let mut client = running.client();
@@ -260,9 +253,9 @@ fn long_zeroes_and_trims_go_in_parts_and_are_answered_once() {
     }
 }
 
-#[test]
-fn a_write_does_not_overtake_long_zeroes_that_came_before() {
-    let rig = Rig {
+/// A device of 96 MiB with the pace of the model, in which nothing takes time.
+fn without_times() -> Rig<'static> {
+    Rig {
         pace: Pace::Model,
         pairs: vec![
             "device.capacity_bytes=96MiB",
@@ -272,8 +265,12 @@ fn a_write_does_not_overtake_long_zeroes_that_came_before() {
             "host.bus_ns_per_sector=0",
         ],
         ..Rig::default()
-    };
-    let running = rig.start();
+    }
+}
+
+#[test]
+fn a_write_does_not_overtake_long_zeroes_that_came_before() {
+    let running = without_times().start();
     let mut client = running.client();
     // The zeroes enter the device in two parts, and the write is for the second part.
     let (zeroes, at) = ((wire::CMD_WRITE_ZEROES, 0), 40 << 20);
@@ -288,19 +285,24 @@ fn a_write_does_not_overtake_long_zeroes_that_came_before() {
     running.stop();
 }
 
-#[test]
-fn a_server_removes_no_socket_of_another_server() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("socket");
-    let settings = destage_serve::server::Settings {
-        place: Place::unix(&path),
+/// The settings of a server whose socket is at `path`.
+fn settings_at(path: &std::path::Path) -> destage_serve::server::Settings {
+    destage_serve::server::Settings {
+        place: Place::unix(path),
         control: None,
         export: String::new(),
         read_only: false,
         anywhere: false,
         about: String::new(),
         in_use: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn a_server_removes_no_socket_of_another_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let settings = settings_at(&path);
     let first = Sockets::new(&settings).unwrap();
     std::fs::remove_file(&path).unwrap();
     let second = Sockets::new(&settings).unwrap();
@@ -485,18 +487,7 @@ fn a_farewell_waits_for_a_request_that_takes_long() {
 /// A write that has to wait for a part of earlier zeroes is answered, although its client sends nothing more.
 #[test]
 fn a_client_that_only_receives_gets_the_answers_of_requests_that_wait() {
-    let rig = Rig {
-        pace: Pace::Model,
-        pairs: vec![
-            "device.capacity_bytes=96MiB",
-            "buffer.capacity_bytes=1MiB",
-            "flash.program_us=0",
-            "flash.transfer_ns_per_byte=0",
-            "host.bus_ns_per_sector=0",
-        ],
-        ..Rig::default()
-    };
-    let running = rig.start();
+    let running = without_times().start();
     let Place::Unix(path) = &running.address.place else {
         panic!("a Unix socket");
     };
@@ -619,15 +610,7 @@ fn sockets_are_for_their_owner_and_are_taken_over_only_from_the_dead() {
         assert_eq!(mode & 0o777, 0o600);
     }
     let bind = |place: &std::path::Path| {
-        let settings = destage_serve::server::Settings {
-            place: Place::unix(place),
-            control: None,
-            export: String::new(),
-            read_only: false,
-            anywhere: false,
-            about: String::new(),
-            in_use: Vec::new(),
-        };
+        let settings = settings_at(place);
         let mut words = destage_sim::settings::Settings::new();
         words.set_pair("device.capacity_bytes=1MiB").unwrap();
         let (config, _) = destage_serve::configuration(&words).unwrap();

@@ -89,10 +89,10 @@ pub(super) struct Commands {
     dies_per_channel: u32,
     planner: Planner,
     steps: Vec<Step>,
-    /// For each read that runs during a step: its die, and its commands that were not issued yet.
-    reads: BTreeMap<Token, (u32, VecDeque<Planned>)>,
-    /// For each read that runs during a step: its die, and its latest command.
-    told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
+    /// For each read that runs during a step: its commands that were not issued yet.
+    reads: BTreeMap<Token, VecDeque<Planned>>,
+    /// For each read that runs during a step: its latest command.
+    told_of_reads: BTreeMap<Token, FlashCommand>,
     /// The cache registers of the planes, if planes have any. A die then runs several commands at a time.
     registers: Option<media::Registers>,
     /// Steps that use cache registers and release their dies before their own end.
@@ -362,23 +362,21 @@ impl Commands {
         self.planner.plan(die, operations, false, &mut phases);
         // The read of a page without contents has no command, but its end is handled like the end of any other read.
         let takes_time = !phases.is_empty();
-        self.reads.insert(token, (die, phases));
-        let time = takes_time.then(|| self.go_on_reading(token, now));
+        self.reads.insert(token, phases);
+        let time = takes_time.then(|| self.go_on_reading(die, token, now));
         time.flatten().unwrap_or(0)
     }
 
-    /// Issues the next command of the read `token`, and returns the length of the command. `None` if the read has
-    /// ended.
-    pub fn go_on_reading(&mut self, token: Token, now: Ticks) -> Option<Ticks> {
-        let (die, phases) = self.reads.get_mut(&token)?;
-        let die = *die;
-        let Some(phase) = phases.pop_front() else {
+    /// Issues the next command of the read `token` of `die`, and returns the length of the command. `None` if the read
+    /// has ended.
+    pub fn go_on_reading(&mut self, die: u32, token: Token, now: Ticks) -> Option<Ticks> {
+        let Some(phase) = self.reads.get_mut(&token)?.pop_front() else {
             self.reads.remove(&token);
             return None;
         };
         let time = self.operate(die, phase, now, true) - now;
         if let Some(told) = self.planner.told_of(&phase) {
-            self.told_of_reads.insert(token, (die, told));
+            self.told_of_reads.insert(token, told);
         }
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
@@ -394,13 +392,13 @@ impl Commands {
         Some(time)
     }
 
-    /// The die of the read `token`, and its latest command.
-    pub fn latest_of_read(&self, token: Token) -> Option<(u32, FlashCommand)> {
+    /// The latest command of the read `token`.
+    pub fn latest_of_read(&self, token: Token) -> Option<FlashCommand> {
         self.told_of_reads.get(&token).copied()
     }
 
-    /// Removes and returns the die of the read `token`, and the latest command of the read.
-    pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
+    /// Removes and returns the latest command of the read `token`.
+    pub fn take_latest_of_read(&mut self, token: Token) -> Option<FlashCommand> {
         self.told_of_reads.remove(&token)
     }
 

@@ -263,11 +263,11 @@ impl<P: Probe> Link<'_, P> {
             return true;
         };
         if P::HEARS_COMMANDS
-            && let Some((die, told)) = commands.take_latest_of_read(token)
+            && let Some(told) = commands.take_latest_of_read(token)
         {
             self.probe.command_ended(die, &told);
         }
-        match commands.go_on_reading(token, now) {
+        match commands.go_on_reading(die, token, now) {
             Some(time) => {
                 self.wait_for_read(die, token, time);
                 false
@@ -285,7 +285,7 @@ impl<P: Probe> Link<'_, P> {
         self.probe.goes_on_beside(die, time);
         if P::HEARS_COMMANDS
             && let Some(commands) = self.time.booked()
-            && let Some((die, told)) = commands.latest_of_read(token)
+            && let Some(told) = commands.latest_of_read(token)
         {
             self.probe.command_begins(die, &told, now, time);
         }

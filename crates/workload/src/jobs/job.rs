@@ -111,6 +111,18 @@ pub(super) struct Job {
 const WAITING: [&str; 9] = [
     "psync", "sync", "pvsync", "pvsync2", "vsync", "mmap", "splice", "sg", "pmemblk",
 ];
+/// Whether fio's engine `name` waits for each request before it issues the next one, whatever the value of `iodepth`.
+/// `None` is the engine of a job that names none. The name may be followed by a colon and options.
+#[must_use]
+pub fn waits_for_each_request(name: Option<&str>) -> bool {
+    WAITING.contains(&without_options(name.unwrap_or(WAITING[0])))
+}
+
+/// The name of an engine without the options that may follow it after a colon.
+fn without_options(engine: &str) -> &str {
+    engine.split(':').next().unwrap_or_default()
+}
+
 /// Engines that always have `iodepth` requests outstanding.
 const QUEUEING: [&str; 10] = [
     "libaio",
@@ -567,8 +579,7 @@ fn pace(section: &Section, remarks: &mut Vec<String>) -> Result<Pace, JobFileErr
         Some(given) => given.value.as_deref().unwrap_or_default(),
         None => WAITING[0],
     };
-    // The name of an engine may be followed by a colon and options.
-    let depth = match name.split(':').next().unwrap_or_default() {
+    let depth = match without_options(name) {
         name if WAITING.contains(&name) => {
             if let (Some(given), true) = (section.find(&["iodepth"]), asked > 1) {
                 remarks.push(format!(

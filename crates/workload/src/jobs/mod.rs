@@ -21,6 +21,7 @@ mod requests;
 mod values;
 mod worker;
 
+pub use job::waits_for_each_request;
 pub use plan::Plan;
 
 use destage_base::parameter::{Kind, Parameter};
