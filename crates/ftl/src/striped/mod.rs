@@ -87,6 +87,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: "ours, as drives of today are known to work: pblk (Bjorling et al., FAST 2017), SPDK's FTL, NVMeVirt (FAST 2023)",
     fills_blocks_in_turn: true,
     places_writes: true,
+    works_in_units: true,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Striped::new(config)?)),
     ..FtlRow::BLANK

@@ -207,7 +207,8 @@ impl Striped {
 
     /// The place after the last unit that `die` has begun in its part of `row`. The result is 0 if the part has no
     /// needed page: the part may not have been erased since the superblock was opened, so it is erased before it
-    /// is filled.
+    /// is filled. If only units of the drive's own would follow, the die leaves the part: the result is the end of
+    /// the part.
     fn place_at_mount(&self, scan: &Scan, die: u32, row: u32) -> u32 {
         let (unit, planes) = (self.shape.unit, self.shape.planes);
         let is_needed = |place: u32| {
@@ -225,7 +226,11 @@ impl Striped {
                 begun => (begun - 1) * planes + plane + 1,
             }
         });
-        units.max().unwrap_or(0) * unit
+        let place = units.max().unwrap_or(0) * unit;
+        match self.shape.data_places(die, place) {
+            0 => self.shape.part(),
+            _ => place,
+        }
     }
 
     /// Chooses, among the `used` superblocks, those that `stream` continues to fill.

@@ -110,7 +110,7 @@ impl Shape {
     /// Number of places for data in the part of `die`, from place `from` on.
     pub fn data_places(&self, die: u32, from: u32) -> u32 {
         if self.own == 0 {
-            return self.part() - from;
+            return self.part().saturating_sub(from);
         }
         let (first, within) = (from / self.unit, from % self.unit);
         let units = (first..self.part_units()).filter(|unit| !self.is_own(die, *unit));

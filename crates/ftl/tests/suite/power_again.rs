@@ -294,6 +294,10 @@ fn smallest(name: &str) -> Vec<Setup> {
                     setups.extend(told_apart(&setup));
                 }
             }
+            // With parity or metadata, the last unit of each superblock is the drive's own.
+            "striped" => {
+                setups.extend(["13", "30"].map(|own| setup.clone().with("own_percent", own)))
+            }
             "dftl" => {
                 setup = setup
                     .with("reserve_percent", "10")
