@@ -630,7 +630,7 @@ impl Dies {
     /// Removes the transaction at `place` from the table of transactions.
     #[inline(always)]
     pub fn take(&mut self, place: u32) -> UnderWay {
-        let taken = self.under_way.remove(place);
+        let taken = self.under_way.remove(place).copied();
         taken.unwrap_or_else(|| unreachable!("transaction {place} has ended before"))
     }
 

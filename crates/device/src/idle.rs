@@ -81,7 +81,7 @@ impl Idle {
 
     /// Removes and returns the idle time for which `alarm` was set.
     pub fn take_alarm(&mut self, alarm: u32) -> Option<IdleTime> {
-        self.alarms.remove(alarm)
+        self.alarms.remove(alarm).copied()
     }
 
     /// Called when a request for `span` has arrived.

@@ -67,6 +67,18 @@ impl<T> Slab<T> {
         self.free.push(id);
     }
 
+    /// Frees place `id` and returns the old value, which remains there until the place is used again. `None` if the
+    /// place is not in use.
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> Option<&T> {
+        let (used, value) = self.places.get_mut(id as usize)?;
+        if !core::mem::take(used) {
+            return None;
+        }
+        self.free.push(id);
+        Some(value)
+    }
+
     /// The values in use, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places
@@ -81,20 +93,6 @@ impl<T> Slab<T> {
             .iter_mut()
             .filter(|(used, _)| *used)
             .map(|(_, value)| value)
-    }
-}
-
-impl<T: Copy> Slab<T> {
-    /// Frees place `id` and returns its value; `None` if the place is not in use.
-    #[inline]
-    pub fn remove(&mut self, id: u32) -> Option<T> {
-        let (used, value) = self.places.get_mut(id as usize)?;
-        if !core::mem::take(used) {
-            return None;
-        }
-        let value = *value;
-        self.free.push(id);
-        Some(value)
     }
 }
 

@@ -239,13 +239,10 @@ impl<P: Probe> Engine<'_, P> {
         let Some(active) = self.link.active.remove(id) else {
             return Ok(());
         };
-        let (request, span, sent) = (active.request, active.asked.span, active.sent);
+        let (own, span, sent) = (active.identity, active.asked.span, active.sent);
         let identity = match self.config.attribution {
-            Attribution::Request => active.identity,
-            Attribution::DiskSim => self
-                .queue
-                .outstanding
-                .credit(request.sector, active.identity),
+            Attribution::Request => own,
+            Attribution::DiskSim => self.queue.outstanding.credit(active.request.sector, own),
         };
         let response = now - identity.arrival;
         let counts = !self.link.closed && identity.index >= self.arrived.counted_from;
@@ -256,10 +253,10 @@ impl<P: Probe> Engine<'_, P> {
             self.measured.responses.device.push(now - sent, write);
             if let Some(queue) = self.link.queue_of(id) {
                 // The credited request may belong to another queue.
-                let own = now - active.identity.arrival;
-                self.measured.responses.queues[queue].push(own);
+                self.measured.responses.queues[queue].push(now - own.arrival);
             }
         }
+        let request = &self.link.active[id].request;
         if self.link.observed.responses {
             self.link.observed.by.response(&Response {
                 index: identity.index,
@@ -273,7 +270,7 @@ impl<P: Probe> Engine<'_, P> {
         }
         let completion = Completion {
             id,
-            request: &request,
+            request,
             identity: &identity,
             counts,
         };

@@ -9,7 +9,7 @@ use destage_buffer::{Counts, Sees};
 use destage_device::RequestKind;
 use destage_sim::check::Purpose;
 use destage_sim::engine::Window;
-use destage_sim::host::Attribution;
+use destage_sim::host::{Attribution, Scheduler};
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::{Observer, Response, Silent};
 use destage_sim::power::{CutAt, CutPlan, cut_run};
@@ -344,13 +344,35 @@ fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     Ok(vec![Held::Bytes])
 }
 
+/// What a sector of a live device may hold: the data of the latest write. If waiting requests may overtake each other,
+/// it may also hold the data of each earlier write that was not answered when the latest one was submitted.
+struct Allowed {
+    /// For each write that may have been the last to take effect, its number and its byte; a trim has the byte 0.
+    last: BTreeMap<u64, Vec<(usize, u8)>>,
+    may_overtake: bool,
+    is_answered: Vec<bool>,
+}
+
+impl Allowed {
+    /// Notes that request `number` writes `byte` to `sector`.
+    fn write(&mut self, sector: u64, number: usize, byte: u8) {
+        let last = self.last.entry(sector).or_default();
+        let (is_answered, may_overtake) = (&self.is_answered, self.may_overtake);
+        last.retain(|(number, _)| may_overtake && !is_answered[*number]);
+        last.push((number, byte));
+    }
+}
+
 /// Submits all requests to a live device, and then reads all written sectors.
 fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let mut live = Live::new(config, Box::new(Silent)).map_err(|error| error.to_string())?;
-    let mut written: BTreeMap<u64, u8> = BTreeMap::new();
+    let mut allowed = Allowed {
+        last: BTreeMap::new(),
+        may_overtake: config.typed.host.scheduler == Scheduler::CLook,
+        is_answered: vec![false; requests.len()],
+    };
     let mut answered = 0;
     for (tag, request) in requests.iter().enumerate() {
-        let sectors = request.sector..request.end();
         let byte = (tag % 251) as u8 + 1;
         let data = match request.operation {
             Operation::Write => vec![byte; request.sectors as usize * 512],
@@ -362,10 +384,10 @@ fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
             Operation::Trim => RequestKind::Trim,
             Operation::Flush => RequestKind::Flush,
         };
-        for sector in sectors {
+        for sector in request.sector..request.end() {
             match request.operation {
-                Operation::Write => drop(written.insert(sector, byte)),
-                Operation::Trim => drop(written.remove(&sector)),
+                Operation::Write => allowed.write(sector, tag, byte),
+                Operation::Trim => allowed.write(sector, tag, 0),
                 _ => {}
             }
         }
@@ -379,7 +401,8 @@ fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
         };
         live.submit(request.arrival, &ask)
             .map_err(|error| error.to_string())?;
-        while live.completed().is_some() {
+        while let Some(answer) = live.completed() {
+            allowed.is_answered[answer.tag as usize] = true;
             answered += 1;
         }
     }
@@ -391,11 +414,15 @@ fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
         }
     }
     let mut bytes = Vec::new();
-    for (sector, byte) in written {
+    for (sector, last) in allowed.last {
+        // A trim may leave the earlier contents of a page that it covers in part.
+        if last.iter().any(|(_, byte)| *byte == 0) {
+            continue;
+        }
         bytes.clear();
         live.read(sector, 1, &mut bytes)
             .map_err(|fault| format!("{fault:?}"))?;
-        if bytes != vec![byte; 512] {
+        if !last.iter().any(|(_, byte)| bytes == vec![*byte; 512]) {
             return Err(format!(
                 "sector {sector} does not hold what was written last"
             ));
