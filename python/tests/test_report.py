@@ -1,11 +1,13 @@
 """Tests of the report in a browser. The report must not request other files, must show all data, and all its controls must work.
 
-The tests save screenshots of the pages in target/report. They need the Chromium of Debian (`make tools`).
+One test looks at every kind of page: light, dark, on a telephone and on paper. It and the test of odd results save
+screenshots of the pages in target/report. The tests need the Chromium of Debian (`make tools`).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,7 +16,7 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import ROOT, command, needs_browser, requests
+from conftest import FAINT, ROOT, command, needs_browser, requests
 from destage import _core
 
 PICTURES = ROOT / "target" / "report"
@@ -125,7 +127,8 @@ class Opened:
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("request", lambda request: self.asked(request.url))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready]", state="attached")
+        # A page of `--watch`, which has the element `recording`, is ready when it is loaded.
+        self.page.wait_for_selector("html[data-ready], #recording", state="attached")
 
     def asked(self, url: str) -> None:
         if not url.startswith(("file:", "data:", "blob:")):
@@ -160,11 +163,78 @@ class Opened:
     def column(self, index: int) -> list[str]:
         return self.page.locator(f"#runs tbody tr td:nth-child({index})").all_inner_texts()
 
-    def is_as_wide_as_the_screen(self) -> bool:
-        return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    def unnamed(self) -> list[str]:
+        """The controls and pictures for which the browser has no name to tell those who cannot see them."""
+        nodes = self.page.context.new_cdp_session(self.page).send("Accessibility.getFullAXTree")["nodes"]
+        known = {node["nodeId"]: node for node in nodes}
+
+        def role(node: dict[str, Any]) -> str:
+            return node.get("role", {}).get("value", "")
+
+        def is_in_picture(node: dict[str, Any]) -> bool:
+            above = known.get(node.get("parentId", ""))
+            return above is not None and (role(above) == "image" or is_in_picture(above))
+
+        def needs_name(node: dict[str, Any]) -> bool:
+            is_control = any(each["name"] == "focusable" and each["value"]["value"] for each in node.get("properties", []))
+            is_picture = role(node) in ("image", "Canvas", "SvgRoot") and not is_in_picture(node)
+            return not node["ignored"] and (is_control or is_picture)
+
+        return [role(node) for node in nodes if needs_name(node) and not node["name"]["value"].strip()]
+
+    def lost_to_tab(self) -> list[str]:
+        """The controls that the Tab key does not reach, or not in their order on the page."""
+        for _ in range(self.page.evaluate(CONTROLS)):
+            self.page.keyboard.press("Tab")
+        return self.page.evaluate(REACHED)
 
 
 Open = Callable[..., Opened]
+
+# A script that returns the elements because of which a page has to be scrolled sideways. With the layout of a telephone,
+# `innerWidth` grows with the content, so `clientWidth` is the width of the screen.
+TOO_WIDE = """() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    if (scrollWidth <= clientWidth) return [];
+    const found = [...document.querySelectorAll("body *")].filter((each) => each.checkVisibility() && each.getBoundingClientRect().right > clientWidth + 0.5);
+    return [`${scrollWidth} for ${clientWidth}`, ...found.map((each) => `${each.tagName} ${each.id} ${each.getAttribute("class")}`).slice(0, 8)];
+}"""
+# A script that returns what is wrong with the charts of a page. The rectangle of a label is a little larger than its
+# text, and that of a turned label much larger, so turned labels are not compared with others.
+CHARTS = """() => [...document.querySelectorAll(".plot")].filter((plot) => plot.checkVisibility()).flatMap((plot) => {
+    const title = plot.closest("figure").querySelector("figcaption").textContent;
+    const svg = plot.querySelector("svg");
+    if (!svg) return [`${title}: not drawn`];
+    const box = svg.getBoundingClientRect();
+    const wrong = box.width < 200 || box.left < 0 || box.right > document.documentElement.clientWidth ? [`${title}: from ${box.left} to ${box.right}`] : [];
+    const labels = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        return { said: text.textContent, left: left + 1, right: right - 1, top: top + 3, bottom: bottom - 3, isTurned: text.getCTM().b !== 0 };
+    });
+    for (const one of labels) {
+        if (one.left < box.left || one.right > box.right || one.top < box.top || one.bottom > box.bottom) wrong.push(`${title}: ${one.said} is cut off`);
+        const others = labels.slice(labels.indexOf(one) + 1).filter((other) => !one.isTurned && !other.isTurned);
+        const under = others.filter((other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom);
+        wrong.push(...under.map((other) => `${title}: ${one.said} lies on ${other.said}`));
+    }
+    return wrong;
+})"""
+# Two scripts for the Tab key. The first one begins a list of the elements that get the focus, and returns how often the
+# key has to be pressed: once for each control, and for each box with a scroll bar. The second one returns the controls
+# that are missing in the list, or the first one that is out of order.
+CONTROLS = """() => {
+    window.controls = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")].filter((each) => each.checkVisibility({ visibilityProperty: true }));
+    window.focused = [];
+    document.addEventListener("focusin", ({ target }) => focused.push(target));
+    const boxes = [...document.querySelectorAll("body *")].filter((each) => ["auto", "scroll"].includes(getComputedStyle(each).overflowY));
+    return controls.length + boxes.length;
+}"""
+REACHED = """() => {
+    const name = (element) => `${element.tagName} ${element.getAttribute("aria-label") || element.textContent || element.id}`.slice(0, 80);
+    const reached = [...new Set(focused)].filter((each) => controls.includes(each));
+    const missing = controls.filter((each) => !reached.includes(each));
+    return (missing.length ? missing : controls.filter((each, index) => each !== reached[index]).slice(0, 1)).map(name);
+}"""
 
 
 @pytest.fixture
@@ -173,13 +243,16 @@ def opened(browser: Any) -> Iterator[Open]:
     pages: list[Opened] = []
     contexts = []
 
-    def open_one(path: Path, picture: str | None = None, **how: Any) -> Opened:
+    def open_one(path: Path, picture: str | None = None, media: str | None = None, **how: Any) -> Opened:
         # The tests evaluate scripts in the page. The content security policy of the page would forbid this, so the
         # browser ignores the policy.
-        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "bypass_csp": True, **how}))
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", "bypass_csp": True, **how}))
         page = Opened(contexts[-1], path)
         pages.append(page)
         page.see_all()
+        if media:
+            page.page.emulate_media(media=media)
+            page.settle()
         if picture:
             PICTURES.mkdir(parents=True, exist_ok=True)
             page.page.screenshot(path=PICTURES / f"{picture}.png", full_page=True)
@@ -195,7 +268,7 @@ def opened(browser: Any) -> Iterator[Open]:
 def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path, results: destage.Results, opened: Open) -> None:
     path = tmp_path / "r.html"
     results.report(path)
-    page = opened(path, "compare")
+    page = opened(path)
     assert all(width > 300 and height > 100 and count > 5 for width, height, count in page.charts())
     whole = page.drawn()
     key = page.page.locator("#explore .legend button[data-series=lru]")
@@ -317,7 +390,7 @@ def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None
     answers = destage.size(MIXED, goals=["waf.bytes<9", "buffer.evictions>-1"], buffers=buffers, sizes=["1280KiB"], settings=SMALL)
     path = tmp_path / "s.html"
     answers.report(path)
-    page = opened(path, "size")
+    page = opened(path)
     heads = [head.replace("\n", "").split("\u2195")[0].strip() for head in page.page.locator("#runs thead th").all_inner_texts()]
     assert heads[:3] == ["buffer", "size", "reached"] and heads[3].startswith("waf.bytes") and heads[4].startswith("buffer.evictions"), heads
     assert "goal: &lt;9" in page.drawn()
@@ -354,7 +427,7 @@ def test_data_and_pictures_can_be_taken_away(tmp_path: Path, results: destage.Re
 def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Results, opened: Open) -> None:
     path = tmp_path / "all.html"
     crossed.report(path)
-    page = opened(path, "all")
+    page = opened(path)
     assert page.page.locator("#explore .legend button[data-series]").count() > 30
     assert page.page.locator("#runs tbody tr").count() == len(crossed)
     # The ranking has one row for each scheme. The best scheme is in the first row, and the chart names it. After
@@ -395,26 +468,12 @@ def test_light_and_dark(tmp_path: Path, results: destage.Results, opened: Open) 
     results.report(path)
     background = "getComputedStyle(document.body).backgroundColor"
     light = opened(path)
-    dark = opened(path, "compare-dark", color_scheme="dark")
+    dark = opened(path, color_scheme="dark")
     assert light.page.evaluate(background) == "rgb(255, 255, 255)" != dark.page.evaluate(background)
     drawn = dark.drawn()
     assert light.drawn() != drawn
     dark.page.locator("#theme").click()
     assert dark.page.evaluate(background) == "rgb(255, 255, 255)" and dark.drawn() != drawn
-
-
-@needs_browser
-def test_a_telephone_shows_all_of_it(tmp_path: Path, results: destage.Results, crossed: destage.Results, opened: Open) -> None:
-    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
-    made = destage.reproduce("bplru/examples", results=tmp_path / "kept")
-    for name, document in [("compare", results), ("all", crossed), ("papers", made)]:
-        document.report(tmp_path / f"{name}.html")
-    command("trace", "info", trace(tmp_path), "-o", tmp_path / "trace.html")
-    for path in [run, *(tmp_path / f"{name}.html" for name in ("compare", "all", "papers", "trace"))]:
-        page = opened(path, f"{path.stem}-phone", **phone)
-        assert page.is_as_wide_as_the_screen(), path.stem
-        assert all(200 < width <= 375 for width, _, _ in page.charts()), path.stem
 
 
 def trace(folder: Path, name: str = "t.csv") -> Path:
@@ -425,10 +484,119 @@ def trace(folder: Path, name: str = "t.csv") -> Path:
     return path
 
 
+STUDY = """title = "Two schemes over the size of the buffer"
+about = "Lines, bars and a table, with published values."
+[[input]]
+name = "random"
+workload = "uniform:requests=600"
+[[input]]
+name = "mixed"
+workload = "mixed:requests=600"
+[[grid]]
+buffers = ["lru", "fab", "bplru"]
+sizes = ["256KiB..4MiB"]
+seeds = [1, 2]
+[[figure]]
+id = "response"
+place = "Fig. 7"
+title = "Response over the size of the buffer"
+x = "size"
+x_title = "buffer"
+series = "buffer"
+y = 'm("response.mean_ms")'
+y_title = "mean response (ms)"
+log = "x"
+where = { input = "mixed" }
+published = { bplru = { "1MiB" = 1.5 } }
+[[figure]]
+id = "programs"
+title = "Pages that are programmed"
+x = "input"
+x_title = "input"
+series = "buffer"
+y = 'm("flash.programs")'
+y_title = "pages"
+kind = "bar"
+where = { size = "1MiB" }
+[[figure]]
+id = "evictions"
+title = "Evictions"
+x = "size"
+x_title = "buffer"
+series = "buffer"
+y = 'm("buffer.evictions")'
+y_title = "evictions"
+kind = "table"
+where = { input = "mixed" }
+"""
+PAGES = ["run", "explained", "compare", "all", "curve", "size", "study", "papers", "trace", "watch"]
+# A sheet of A4 without the margins in print.css, in pixels of CSS.
+SHEET = {"width": 703, "height": 1017}
+# The ways in which people look at a page. It is printed from a dark screen, because paper must be light then, too.
+KINDS: dict[str, dict[str, Any]] = {
+    "light": {},
+    "dark": {"color_scheme": "dark"},
+    "phone": {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True},
+    "print": {"viewport": SHEET, "color_scheme": "dark", "media": "print"},
+}
+
+
+def write_page(name: str, path: Path, request: pytest.FixtureRequest) -> None:
+    """Writes the page of `PAGES` with this name."""
+    match name:
+        case "run":
+            destage.simulate(MIXED, size="1MiB", settings=SMALL).report(path)
+        case "explained":
+            full = {**SMALL, "sim.precondition": "random_fill:1"}
+            destage.simulate(destage.Workload("mixed", requests=4000, mean_interarrival_ms=2), size="1MiB", settings=full, series=True).report(path)
+        case "compare":
+            request.getfixturevalue("results").report(path)
+        case "all":
+            request.getfixturevalue("crossed").report(path)
+        case "curve":
+            destage.curve(destage.Workload("zipf", requests=3000), buffers=["lru", "fifo"]).report(path)
+        case "size":
+            destage.size(MIXED, goals=["waf.bytes<9", "buffer.evictions>-1"], buffers=["lru", "fifo", "block-lru"], sizes=["1280KiB"], settings=SMALL).report(path)
+        case "study":
+            (path.parent / "study.toml").write_text(STUDY)
+            destage.study(path.parent / "study.toml", results=path.parent / "kept").report(path)
+        case "papers":
+            destage.reproduce("bplru/examples", results=path.parent / "kept").report(path)
+        case "trace":
+            command("trace", "info", trace(path.parent), "-o", path)
+        case "watch":
+            few = destage.Workload("mixed", requests=500, footprint_pages=2048, random_pages=256, max_pages=4)
+            settings = {"flash.dies": 2, "flash.pages_per_block": 16, "flash.summary_page": False}
+            destage.simulate(few, buffer="bplru", size="256KiB", ftl="bast", settings=settings, watch=path)
+
+
+@needs_browser
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_can_be_read_and_used_by_all(name: str, tmp_path: Path, request: pytest.FixtureRequest, opened: Open) -> None:
+    path = tmp_path / f"{name}.html"
+    write_page(name, path, request)
+    wrong: dict[str, dict[str, list[str]]] = {}
+    # `make report-test` takes all pictures. Other runs take two of each page, and each kind of several pages.
+    others = [kind for kind in KINDS if kind != "light"]
+    sample = {"light", others[PAGES.index(name) % len(others)]}
+    kinds = KINDS if "DESTAGE_PICTURES" in os.environ else {kind: how for kind, how in KINDS.items() if kind in sample}
+    for kind, how in kinds.items():
+        page = opened(path, f"{name}-{kind}", **how)
+        # The picture shows the page as it opens. What is folded has to be as good. A page on paper has unfolded itself.
+        if kind != "print":
+            page.page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+            page.settle()
+        found = {"wide": page.page.evaluate(TOO_WIDE), "faint": page.page.evaluate(FAINT), "charts": page.page.evaluate(CHARTS)}
+        if kind == "light":
+            found |= {"no name": page.unnamed(), "no Tab": page.lost_to_tab()}
+        wrong[kind] = {what: all for what, all in found.items() if all}
+    assert wrong == {kind: {} for kind in kinds}
+
+
 @needs_browser
 def test_a_trace_has_its_charts(tmp_path: Path, opened: Open) -> None:
     command("trace", "info", trace(tmp_path), "-o", tmp_path / "t.html")
-    page = opened(tmp_path / "t.html", "trace")
+    page = opened(tmp_path / "t.html")
     assert len(page.charts()) == 14
     assert all(width > 300 and height > 100 and count > 3 for width, height, count in page.charts())
     (tmp_path / "f.csv").write_text("time,op,sector,sectors\n0,flush,0,0\n")
@@ -441,14 +609,13 @@ def test_a_trace_has_its_charts(tmp_path: Path, opened: Open) -> None:
 @needs_browser
 def test_a_run_is_explained(tmp_path: Path, opened: Open) -> None:
     path = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
-    page = opened(path, "run")
+    page = opened(path)
     assert "wait for <slots>" in page.page.locator("#words").inner_text()
     titles = page.page.locator("#explained figcaption").all_inner_texts()
     for title in ["What a write waits for, by percentile", "Share of requests that take at least this long", "Response of reads", "Erases of a block", "Share of time that each die is busy"]:
         assert title in titles
     assert all(width > 300 and count > 2 for width, _, count in page.charts())
     assert page.page.locator("#metrics tbody tr").count() > 60
-    opened(path, "run-dark", color_scheme="dark")
 
 
 @needs_browser
@@ -459,7 +626,7 @@ def test_each_run_of_a_comparison_is_explained(tmp_path: Path, results: destage.
         # A failed run has no explanation.
         if index != 1:
             run["explained"] = json.loads(json.dumps(one))
-    page = opened(written(json.dumps(document), tmp_path / "explained.html"), "explained")
+    page = opened(written(json.dumps(document), tmp_path / "explained.html"))
     titles = page.page.locator("#explained figcaption")
     assert titles.all_inner_texts()[:2] == ["What a read waits for, by percentile", "What a write waits for, by percentile"]
     choose = page.page.locator("#explained select")
@@ -510,7 +677,7 @@ def test_no_id_stands_twice(tmp_path: Path, results: destage.Results, opened: Op
 def test_verdicts_can_be_chosen_by_kind(tmp_path: Path, opened: Open) -> None:
     destage.reproduce("bplru/examples", results=tmp_path / "kept").report(tmp_path / "p.html")
     document = data((tmp_path / "p.html").read_text())
-    page = opened(tmp_path / "p.html", "papers")
+    page = opened(tmp_path / "p.html")
     rows = page.page.locator("#verdicts table.claims > tbody > tr")
     assert rows.count() == len(document["claims"]) > 3
     chip = page.page.locator("#verdicts button[data-verdict=reproduced]")
@@ -544,4 +711,8 @@ def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: 
     text = printed(run)
     for part in ["What a write waits for", "die_gc", "Share of time that each die is busy", "Erases of a block", "The slowest requests", "Metrics", "response.mean_ms", "Provenance"]:
         assert part in text, part
+    destage.reproduce("bplru/examples", results=tmp_path / "kept").report(tmp_path / "papers.html")
+    papers = opened(tmp_path / "papers.html")
+    papers.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert papers.page.locator("details[open]").count() == papers.page.locator("details").count() > 10
 

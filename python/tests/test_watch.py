@@ -11,7 +11,7 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import ROOT, command, needs_browser
+from conftest import COLOURS, FAINT, ROOT, command, needs_browser
 
 pytestmark = needs_browser
 
@@ -116,6 +116,9 @@ def test_pictures(scene: str, opened: Callable[..., Opened]) -> None:
     shows.page.wait_for_timeout(500)
     shows.page.screenshot(path=folder / f"{scene}.png", full_page=True)
     assert shows.page.inner_text("#story")
+    for scheme in ("light", "dark"):
+        shows.page.emulate_media(color_scheme=scheme)
+        assert shows.page.evaluate(FAINT) == [], scheme
 
 
 def test_it_opens_where_the_first_pages_leave_and_plays(opened: Callable[..., Opened]) -> None:
@@ -195,29 +198,44 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
     shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
 
 
-# A script that returns each text on the dies, with its colour, its opacity and the position of its left end.
-WORDS = """() => {
+# A script that returns each text on the dies: its colour, its opacity, the position of its left end, and its contrast with
+# what is left of it.
+WORDS = (
+    "() => {"
+    + COLOURS
+    + """
     const told = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
     CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-        told.push([text, this.fillStyle, this.globalAlpha, x]);
+        told.push([text, this.fillStyle, this.globalAlpha, x, y]);
         return fillText.call(this, text, x, y);
     };
     drawDies(player.index);
     CanvasRenderingContext2D.prototype.fillText = fillText;
-    return told;
+    const { width, height } = byId("dies");
+    const { data } = byId("dies").getContext("2d").getImageData(0, 0, width, height);
+    return told.map(([text, colour, alpha, x, y]) => {
+        const at = 4 * (Math.round(y) * width + Math.floor(x) - 1);
+        // Nothing is drawn below the axis, where the panel shines through.
+        const behind = data[at + 3] ? data.slice(at, at + 3) : rgba(getComputedStyle(byId("dies")).getPropertyValue("--panel"));
+        return [text, colour, alpha, x, contrast(rgba(colour), behind)];
+    });
 }"""
+)
 
 
-def test_words_of_dies_are_white_on_work_that_has_begun_and_dark_on_pale(opened: Callable[..., Opened]) -> None:
-    shows = opened("bplru")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_of_dies_can_be_read_on_work_that_has_begun_and_on_pale(scheme: str, opened: Callable[..., Opened]) -> None:
+    shows = opened("bplru", color_scheme=scheme)
     shows.page.evaluate("go(Math.floor(last / 3))")
     shows.click("merge")
     told = shows.page.evaluate(WORDS)
-    assert {alpha for _, _, alpha, _ in told} == {1}
+    assert {alpha for _, _, alpha, _, _ in told} == {1}
+    assert [word for word in told if word[-1] < 4.5] == []
     now = shows.page.evaluate("LABEL + 0.4 * (byId('dies').parentElement.clientWidth - LABEL)")
-    begun = [x for text, colour, _, x in told if text.isdigit() and colour == "#ffffff"]
-    later = [x for text, colour, _, x in told if text.isdigit() and colour != "#ffffff"]
+    on_work = shows.page.evaluate("getComputedStyle(document.body).getPropertyValue('--page-text')")
+    begun = [x for text, colour, _, x, _ in told if text.isdigit() and colour == on_work]
+    later = [x for text, colour, _, x, _ in told if text.isdigit() and colour != on_work]
     assert begun and later and max(begun) <= now + 4 and min(later) >= now
     # No text begins left of the drawn time span, where the text would be cut off.
     assert min(begun) >= shows.page.evaluate("LABEL")
@@ -267,8 +285,18 @@ def test_the_command_line_writes_the_same_page(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(destage.InputError, match="cannot be written"):
-        destage.simulate(destage.Workload("mixed", requests=20), size="256KiB", watch=tmp_path / "no" / "page.html")
+    # The run would take many minutes. The file is opened before the run, so the call fails at once.
+    work = destage.Workload("mixed", requests=10**9)
+    for ending in ("html", "json"):
+        with pytest.raises(destage.InputError, match="cannot be written"):
+            destage.simulate(work, size="256KiB", watch=tmp_path / "no" / f"page.{ending}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_run_leaves_no_page(tmp_path: Path) -> None:
+    with pytest.raises(destage.Error):
+        destage.simulate(tmp_path / "missing.csv", size="256KiB", watch=tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_ending_that_names_no_form_is_an_error(tmp_path: Path) -> None:

@@ -21,7 +21,8 @@ pub(super) struct Content {
     pub(super) conclusions: Vec<String>,
     /// Warnings about the numbers.
     pub(super) notes: Vec<String>,
-    /// The data for the scripts: `kind`, `manifest`, and the data for this kind of page.
+    /// The data for the scripts: `kind`, `manifest`, and the data for this kind of page. `page/data.d.ts` describes
+    /// them for the type checker.
     pub(super) data: Value,
 }
 
@@ -331,6 +332,7 @@ fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
         let ended = ended.as_ref().map(text).unwrap_or_default();
         let reached = match ended.split(',').next() {
             Some(early) if !early.is_empty() => format!("no, {early}"),
+            _ if answer["stopped"].is_string() => "no, stopped early".to_owned(),
             _ => "no".to_owned(),
         };
         (answer, reached)

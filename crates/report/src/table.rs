@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use destage::csv::parameter_column;
 use destage_sim::metrics::{METRICS, find};
 use serde_json::{Map, Value, json};
 
@@ -52,9 +53,19 @@ enum Kind {
 struct Column {
     kind: Kind,
     name: String,
+    /// Whether another column has the metric of the same name. The columns of CSV then have different names too.
+    is_of_metric: bool,
 }
 
 impl Column {
+    fn new(kind: Kind, name: &str) -> Self {
+        Self {
+            kind,
+            name: name.to_owned(),
+            is_of_metric: false,
+        }
+    }
+
     fn to_json(&self) -> Value {
         let kind = match self.kind {
             Kind::Name => "name",
@@ -67,7 +78,8 @@ impl Column {
             (Kind::Metric, name) => find(name).map_or(("", ""), |row| (row.unit, row.about)),
             _ => ("", ""),
         };
-        json!({ "name": self.name, "kind": kind, "unit": unit, "about": about })
+        let name = parameter_column(&self.name, self.is_of_metric);
+        json!({ "name": name, "kind": kind, "unit": unit, "about": about })
     }
 }
 
@@ -82,10 +94,8 @@ pub(super) fn json(rows: &[Row]) -> Value {
             names.push(name);
         }
     }
-    columns.extend(names.iter().map(|name| Column {
-        kind: Kind::Name,
-        name: (*name).to_owned(),
-    }));
+    columns.extend(names.iter().map(|name| Column::new(Kind::Name, name)));
+    let metrics = metric_names(rows);
     let mut same = Map::new();
     let parameters: BTreeSet<&String> = rows.iter().flat_map(|row| row.parameters.keys()).collect();
     for name in parameters {
@@ -95,20 +105,15 @@ pub(super) fn json(rows: &[Row]) -> Value {
                 same.insert(name.clone(), value.clone());
             }
             _ => columns.push(Column {
-                kind: Kind::Parameter,
-                name: name.clone(),
+                is_of_metric: metrics.contains(name),
+                ..Column::new(Kind::Parameter, name)
             }),
         }
     }
-    columns.extend(metric_names(rows).into_iter().map(|name| Column {
-        kind: Kind::Metric,
-        name,
-    }));
+    let of_metrics = metrics.iter().map(|name| Column::new(Kind::Metric, name));
+    columns.extend(of_metrics);
     if rows.iter().any(|row| row.error.is_some()) {
-        columns.push(Column {
-            kind: Kind::Error,
-            name: "error".to_owned(),
-        });
+        columns.push(Column::new(Kind::Error, "error"));
     }
     let cells = |row: &Row| columns.iter().map(|column| row.cell(column)).collect();
     let cells: Vec<Value> = rows.iter().map(cells).collect();
@@ -145,4 +150,28 @@ fn metric_names(rows: &[Row]) -> Vec<String> {
     let mut names: Vec<String> = all.into_iter().cloned().collect();
     names.sort_by_key(|name| (place(name), summary(name)));
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_that_varies_has_another_name_than_the_metric() {
+        let row = |copies: &str| Row {
+            parameters: [("ftl.merge_copies".to_owned(), json!(copies))]
+                .into_iter()
+                .collect(),
+            metrics: [("ftl.merge_copies".to_owned(), json!(64))]
+                .into_iter()
+                .collect(),
+            ..Row::default()
+        };
+        let table = json(&[row("valid"), row("all")]);
+        let columns = table["columns"].as_array();
+        let columns = columns.into_iter().flatten();
+        let names: Vec<_> = columns.map(|column| &column["name"]).collect();
+        assert_eq!(names, ["parameter.ftl.merge_copies", "ftl.merge_copies"]);
+        assert_eq!(table["rows"], json!([["valid", 64], ["all", 64]]));
+    }
 }

@@ -8,21 +8,25 @@ const COLOURS = {
 const DASHES = ["solid", [7, 4], [2, 3], [10, 3, 2, 3]];
 const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle"];
 
+/** @type {"light" | "dark"} */
 let theme = "light";
 /** Whether the page is being printed. A printed page has the light theme. */
 let isPrinting = false;
 const themeNow = () => (isPrinting ? "light" : theme);
 
-/** The look of the series at `index`. */
+/** The look of the series at `index`.
+ * @param {number} index */
 function look(index) {
   const colours = COLOURS[themeNow()];
   const round = Math.floor(index / colours.length);
   return { colour: colours[index % colours.length], dash: DASHES[round % DASHES.length], mark: MARKS[(index + round) % MARKS.length] };
 }
 
-/** Gives `series` other looks where two of them would have one colour. */
+/** Gives `series` other looks where two of them would have one colour.
+ * @param {Page.Series[]} series */
 function recoloured(series) {
   const count = COLOURS.light.length;
+  /** @type {Set<number>} */
   const taken = new Set();
   for (const each of series) {
     while (taken.has(each.look % count)) each.look += 1;
@@ -30,21 +34,23 @@ function recoloured(series) {
   }
 }
 
-/** The colour of the page in the CSS variable with this name. */
+/** The colour of the page in the CSS variable with this name.
+ * @param {string} name */
 function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** The sample of a series for a legend, 30 by 12 pixels. */
+/** The sample of a series for a legend, 30 by 12 pixels.
+ * @param {Page.Series} series */
 function swatch({ look: index, kind }) {
   const { colour, dash, mark } = look(index);
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 30 12");
   svg.setAttribute("aria-hidden", "true");
-  const add = (tag, attributes) => {
+  const add = (/** @type {string} */ tag, /** @type {{ [name: string]: string | number }} */ attributes) => {
     const part = document.createElementNS(space, tag);
-    for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, String(value));
     svg.append(part);
   };
   if (kind === "bar" || kind === "area") {
@@ -63,15 +69,17 @@ function swatch({ look: index, kind }) {
   return svg;
 }
 
+/** @param {"light" | "dark"} name */
 function setTheme(name) {
   theme = name;
   document.documentElement.classList.toggle("dark", name === "dark");
-  const control = document.getElementById("theme");
+  const control = byId("theme");
   control.textContent = name === "dark" ? "Light" : "Dark";
   control.setAttribute("aria-label", name === "dark" ? "Show the page light" : "Show the page dark");
 }
 
-/** Uses the theme of the system until the user presses the button. `changed` redraws the charts. */
+/** Uses the theme of the system until the user presses the button. `changed` redraws the charts.
+ * @param {() => void} changed */
 function beginTheme(changed) {
   const wanted = matchMedia("(prefers-color-scheme: dark)");
   let isChosen = false;
@@ -81,7 +89,7 @@ function beginTheme(changed) {
     changed();
   };
   wanted.addEventListener("change", follow);
-  const control = document.getElementById("theme");
+  const control = byId("theme");
   control.hidden = false;
   control.addEventListener("click", () => {
     isChosen = true;

@@ -1,43 +1,48 @@
 // The pages for studies and for reproduced papers: figures, and claims with their verdicts.
 
-/** Shows a figure as a chart, with a table of its values below. */
+/** Shows a figure as a chart, with a table of its values below.
+ * @type {(parent: HTMLElement, each: Page.Figure) => void} */
 function figure(parent, each) {
   const own = make("div", { class: each.kind === "table" ? "figure row" : "figure", id: each.anchor });
   parent.append(own);
   const title = each.place ? `${each.place}: ${each.title}` : each.title;
-  const point = (value) => (value && typeof value === "object" ? value.mean : value);
+  const point = (/** @type {Data.Point | null} */ value) => (value && typeof value === "object" ? value.mean : value);
   const has = each.series.some((series) => series.points.some((value) => value !== null) || series.published.some(isNumber));
   const [logX, logY] = each.log || [false, false];
-  const isNumeric = each.kind !== "bar" && each.along && each.along.length > 1 && new Set(each.along).size === each.along.length;
-  const isSize = isNumeric && each.x.every((name) => /\d [KMGT]?i?B$/.test(name));
-  const at = (index) => (isNumeric ? each.along[index] : index);
+  const along = each.kind !== "bar" && each.along && each.along.length > 1 && new Set(each.along).size === each.along.length ? each.along : undefined;
+  const isSize = along !== undefined && each.x.every((name) => /\d [KMGT]?i?B$/.test(name));
+  const at = (/** @type {number} */ index) => (along ? along[index] : index);
   if (each.kind !== "table" && has) {
     const series = each.series.flatMap((of, index) => {
       const kind = each.kind === "bar" ? "bar" : "line";
-      const values = of.points.map((value, place) => [at(place), point(value)]).filter((pair) => isNumber(pair[1]));
-      const ranges = of.points.map((value, place) => (value ? [at(place), value.low, value.high] : null)).filter(Boolean);
-      const published = of.published.map((value, place) => [at(place), value]).filter((pair) => isNumber(pair[1]));
+      const values = of.points.map(/** @returns {[number, unknown]} */ (value, place) => [at(place), point(value)]).filter(isPair);
+      const ranges = of.points.flatMap(/** @returns {[number, number, number][]} */ (value, place) => (value ? [[at(place), value.low, value.high]] : []));
+      const published = of.published.map(/** @returns {[number, unknown]} */ (value, place) => [at(place), value]).filter(isPair);
       const name = of.name || titled(each.y_title);
+      /** @type {Page.Series[]} */
       const rows = values.length ? [{ name, look: index, kind, values, ranges }] : [];
       if (published.length) rows.push({ name: `${name}, published`, look: index, kind: "points", values: published });
       return rows;
     });
-    const isLog = logX && isNumeric && each.along.every((value) => value > 0);
+    const isLog = logX && along !== undefined && along.every((value) => value > 0);
     new Chart(own, {
       title, small: true, keepLegend: series.length > 1,
       about: series.some((of) => of.kind === "points") ? "Marks without a line are the paper's published values." : "",
-      x: { title: each.x_title, unit: isSize ? "bytes" : "", names: isNumeric ? undefined : each.x, log: isLog, ticks: isNumeric && each.x.length <= 12 ? each.along : undefined },
+      x: { title: each.x_title, unit: isSize ? "bytes" : "", names: along ? undefined : each.x, log: isLog, ticks: each.x.length <= 12 ? along : undefined },
       y: { title: each.y_title, unit: "", log: logY },
       series,
     });
   } else {
     own.append(make("h4", {}, title));
   }
-  for (const gap of each.gaps || []) own.append(make("p", { class: "note" }, `Not all is shown: ${gap}.`));
+  const gaps = (each.gaps || []).map((gap) => make("p", { class: "note" }, `Not all is shown: ${gap}.`));
+  if (gaps.length > 2) own.append(make("details", {}, make("summary", {}, `Not all is shown: ${gaps.length} values are missing`), gaps));
+  else own.append(...gaps);
   if (each.claims) own.append(make("p", { class: "quiet" }, "Shows ", each.claims));
   if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has the metric of this figure."));
   if (!each.x.length) return;
   const columns = [{ name: each.x_title }];
+  /** @type {Data.Value[][]} */
   const cells = each.x.map((name) => [name]);
   for (const of of each.series) {
     columns.push({ name: of.name || each.y_title });
@@ -59,6 +64,7 @@ function figure(parent, each) {
   new Table(holder, { name: title, columns, rows: cells });
 }
 
+/** @type {(content: HTMLElement, data: Page.Of<"study">) => void} */
 function showStudy(content, data) {
   const part = section("Figures", "figures");
   const charts = make("div", { class: "charts" });
@@ -68,19 +74,22 @@ function showStudy(content, data) {
   showRuns(content, data);
 }
 
-/** Returns a function that gives, for a verdict, its words and its meaning. */
+/** Returns a function that gives, for a verdict, its words and its meaning.
+ * @type {(known: Data.Verdict[]) => (verdict: string) => { words: string, meaning: string }} */
 function verdictWords(known) {
   const words = new Map(known.map(({ name, words, meaning }) => [name, { words, meaning }]));
   return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
 }
 
+/** @type {(verdict: string, share: Data.Claim["share"], said: ReturnType<typeof verdictWords>) => HTMLElement} */
 function badge(verdict, share, said) {
   const of = share ? ` ${share.held}/${share.tried}` : "";
-  const cases = share ? ` The claim holds in ${share.held} of ${share.tried} cases: the base run, the other seeds and the unpublished settings.` : "";
+  const cases = share ? ` The claim holds in ${share.held} of ${share.tried} cases: the base run, the other seeds and the unpublished settings, except those that change nothing.` : "";
   return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
 
-/** Shows a table with the number of claims by paper and verdict. */
+/** Shows a table with the number of claims by paper and verdict.
+ * @type {(part: HTMLElement, claims: Data.Claim[], papers: Data.Paper[], known: Data.Verdict[], own: boolean) => void} */
 function overview(part, claims, papers, known, own) {
   const said = verdictWords(known);
   const some = papers.filter((paper) => paper.own === own);
@@ -94,20 +103,23 @@ function overview(part, claims, papers, known, own) {
     const its = claims.filter((claim) => claim.paper === name);
     return [name, its.length, ...used.map((verdict) => its.filter((claim) => claim.verdict === verdict).length || null)];
   });
-  const cell = (value, { name }) => (name === first ? make("a", { href: `#paper-${value}` }, value) : value === null ? " " : null);
+  /** @type {Page.Cell<Data.Value[]>} */
+  const cell = (value, { name }) => (name === first ? make("a", { href: `#paper-${value}` }, String(value)) : value === null ? " " : null);
   new Table(part, { name: own ? "statements of the project" : "verdicts by paper", columns, rows, cell });
 }
 
-/** Explains the verdicts and their thresholds. */
+/** Explains the verdicts and their thresholds.
+ * @type {(part: HTMLElement, data: Page.Of<"reproduce">) => void} */
 function legend(part, { claims, verdicts: known, thresholds }) {
   const used = known.filter(({ name }) => claims.some((claim) => claim.verdict === name));
-  const entry = ({ name, words, meaning }) => make("p", { id: `verdict-${name}` }, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
-  const limit = ({ name, is, about }) => make("p", {}, `${name} = ${is}: ${about}`);
+  const entry = (/** @type {Data.Verdict} */ { name, words, meaning }) => make("p", { id: `verdict-${name}` }, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
+  const limit = (/** @type {Data.Threshold} */ { name, is, about }) => make("p", {}, `${name} = ${is}: ${about}`);
   part.append(make("details", { open: true }, make("summary", {}, "What the verdicts say"), ...used.map(entry)));
-  part.append(make("details", {}, make("summary", {}, "The inputs that count for each verdict, declared for all papers"), ...thresholds.map(limit)));
+  part.append(make("details", {}, make("summary", {}, "What counts as what: the thresholds, declared for all papers"), ...thresholds.map(limit)));
 }
 
-/** Explains the placeholders for the user's traces in commands: DIR for a folder, FILE for one file. */
+/** Explains the placeholders for the user's traces in commands: DIR for a folder, FILE for one file.
+ * @param {Pick<Data.Claim, "commands" | "inputs">} claim */
 function tracesOf({ commands, inputs }) {
   const typed = commands.map(({ command }) => command).join("\n");
   const read = different(inputs.filter(({ digest }) => digest).map(({ name }) => name));
@@ -120,7 +132,8 @@ function tracesOf({ commands, inputs }) {
   return told.join(" ");
 }
 
-/** The runs of a claim, their scale, and the commands that repeat these runs. */
+/** The runs of a claim, their scale, and the commands that repeat these runs.
+ * @param {Data.Claim} claim */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
   if (check === "not") return "none: no run judges it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
@@ -132,80 +145,97 @@ function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind 
     again, scale ? make("p", {}, explained(scale)) : null, traces ? make("p", { class: "quiet" }, traces) : null);
 }
 
-/** All numbers in `value`. */
+/** All numbers in `value`.
+ * @type {(value: Data.Told) => number[]} */
 function numbersIn(value) {
   if (Array.isArray(value)) return value.flatMap(numbersIn);
   return isNumber(value) ? [value] : [];
 }
 
 /** Whether the figures show all measured numbers by which the claim is judged. These are the values with the first
- * seed. */
+ * seed.
+ * @type {(figures: Data.Figure[], measured: Data.Told) => boolean} */
 function haveAll(figures, measured) {
-  const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
-  const isIn = (number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
+  const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.map((point) => point?.first));
+  const isIn = (/** @type {number} */ number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
   return numbersIn(measured).every(isIn);
 }
 
 /** A link to a figure. The text of the link is the figure's place in the paper and its title; `more` is a further
- * note. */
+ * note.
+ * @type {(claim: Data.Claim, figure: Data.Figure, more: string | null) => HTMLElement} */
 function figureLink({ paper, experiment }, { id, place, title, y_title: unit }, more) {
   const text = place ? `${place} of the paper: ${title}` : title;
   const what = [unit && !title.endsWith(unit) && `in ${unit}`, more].filter(Boolean).join("; ");
   return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), what ? make("span", { class: "quiet" }, ` (${what})`) : null);
 }
 
-/** The anchor of the table with the judged values of a claim. */
+/** The anchor of the table with the judged values of a claim.
+ * @param {Data.Claim} claim */
 function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
 /** Links to the table with the judged values of a claim, and to its figures. A note says if the figures do not show
- * the judged values. */
+ * the judged values.
+ * @type {(claim: Data.Claim, figures: { [experiment: string]: Data.Figure[] }) => HTMLElement[]} */
 function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
-  const shows = ids.map((id) => all.find((each) => each.id === id)).filter(Boolean);
+  const shows = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
   const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run${tries.length > 1 ? `, and ${tries.length - 1} with other seeds, settings and readings` : ""}`))] : [];
   const more = haveAll(shows, measured) ? null : `other quantities of the same input; the judged values stand in the table that is linked first`;
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
 
 /** The table of the judged values of a claim: in the base run, and in each further try (another seed, setting or
- * reading). */
+ * reading).
+ * @param {Data.Claim} claim */
 function judgedTable(claim) {
   const { id, measured, labels, unit, quantity, range, tries, paper } = claim;
-  const say = (value) => (range ? ranged(value) : spoken(value, unit));
-  const partsIn = (value) => new Map(partsOf(value, labels).map((part) => [part.path.join(", "), part.value]));
+  const say = (/** @type {Data.Told} */ value) => (range ? ranged(value) : spoken(value, unit));
+  const partsIn = (/** @type {Data.Told} */ value) => new Map(partsOf(value, labels).map((part) => [part.path.join(", "), part.value]));
   const parts = [...partsIn(measured).keys()];
-  const all = tries.map(({ name, measured, holds }) => ({ name, values: partsIn(measured), does: holds ? "holds" : "fails" }));
-  const text = (each, part) => (each.values.has(part) ? say(each.values.get(part)) : "no result");
+  /** @type {(each: Data.Try) => string} */
+  const does = ({ holds, idle }) => (idle ? "changes nothing" : holds ? "holds" : "fails");
+  const all = tries.map((each) => ({ name: each.name, values: partsIn(each.measured), does: does(each), seen: each.sized ? "yes" : "no" }));
+  const isSized = tries.some(({ sized }) => sized !== null);
+  /** @type {(each: { values: Map<string, Data.Told> }, part: string) => string} */
+  const text = ({ values }, part) => (values.has(part) ? say(values.get(part) ?? null) : "no result");
   const isTurned = parts.length > Math.max(8, all.length);
   const names = parts.map((part) => part || "measured");
-  const head = isTurned ? ["", ...all.map(({ name }) => name)] : ["", ...names, "the claim"];
+  /** @type {["does" | "seen", string][]} */
+  const outcomes = isSized ? [["does", "the direction"], ["seen", "the size is seen"]] : [["does", "the claim"]];
+  const head = isTurned ? ["", ...all.map(({ name }) => name)] : ["", ...names, ...outcomes.map(([, name]) => name)];
+  /** @type {(name: string, cells: string[]) => HTMLElement} */
   const row = (name, cells) => make("tr", {}, make("th", { scope: "row" }, name), cells.map((text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text)));
   const rows = isTurned
-    ? [...parts.map((part, index) => row(names[index], all.map((each) => text(each, part)))), row("the claim", all.map(({ does }) => does))]
-    : all.map((each) => row(each.name, [...parts.map((part) => text(each, part)), each.does]));
+    ? [...parts.map((part, index) => row(names[index], all.map((each) => text(each, part)))), ...outcomes.map(([key, name]) => row(name, all.map((each) => each[key])))]
+    : all.map((each) => row(each.name, [...parts.map((part) => text(each, part)), ...outcomes.map(([key]) => each[key])]));
   const what = quantity ? `${quantity[0].toUpperCase()}${quantity.slice(1)}${unit ? `, in ${unit}` : ""}. ` : "";
   const table = make("table", { class: "values", "aria-label": `Judged values of ${id}` }, make("thead", {}, make("tr", {}, head.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, rows));
-  return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
+  return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", tries.some(({ idle }) => idle) ? "A case that changes nothing has every judged value of the base run, and is not counted. " : null, make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
 }
 
-/** Words that are linked to the glossary, each with its entry there. */
-const EXPLAINED = { "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
+/** Words that are linked to the glossary, each with its entry there.
+ * @type {{ [words: string]: string }} */
+const EXPLAINED = { "searched for": "searched for", "at most 20 in the device": "at most 20 in the device", "open loop": "open loop, closed loop", "costs from counts of operations": "costs from counts of operations", "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
-/** The anchor of a word of the glossary. */
+/** The anchor of a word of the glossary.
+ * @param {string} word */
 function wordAnchor(word) {
   return `word-${word.split(",")[0].replaceAll(" ", "-")}`;
 }
 
-/** `text`, with the first occurrence of each of the words in `EXPLAINED` as a link to the glossary. */
+/** `text`, with the first occurrence of each of the words in `EXPLAINED` as a link to the glossary.
+ * @type {(text: string) => (Node | string)[]} */
 function explained(text) {
+  /** @type {(Node | string)[]} */
   const parts = [text];
   for (const [words, entry] of Object.entries(EXPLAINED)) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
-    if (index < 0) continue;
     const part = parts[index];
+    if (typeof part !== "string") continue;
     // Some of the words begin with a space, which is not part of the link.
     const end = part.toLowerCase().indexOf(words) + words.length;
     const at = end - words.trim().length;
@@ -215,26 +245,30 @@ function explained(text) {
   return parts.filter((part) => part !== "");
 }
 
-/** The parts of a nested list, each with the names of the lists and items that contain it. */
+/** The parts of a nested list, each with the names of the lists and items that contain it.
+ * @type {(value: Data.Told, labels: string[][], path?: string[]) => { path: string[], value: Data.Told }[]} */
 function partsOf(value, labels, path = []) {
   const [given, ...deeper] = labels;
-  // The items of a list of texts without given names, such as a list of destages, are numbered.
-  const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
+  // The items of a list of texts without given names, such as a list of destages, are numbered, unless the list is
+  // itself one of several parts.
+  const isTold = !path.length && Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
   const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
   return value.flatMap((item, index) => partsOf(item, deeper, [...path, names[index]]));
 }
 
-/** A published or measured value as text. */
+/** A published or measured value as text.
+ * @type {(value: Data.Told, unit?: string) => string} */
 function spoken(value, unit) {
   if (typeof value === "boolean") return value ? "yes" : "no";
-  const text = Number.isInteger(value) || Math.abs(value) >= 1000 ? short(value) : digits(value);
+  const text = Number.isInteger(value) || Math.abs(Number(value)) >= 1000 ? short(value) : digits(value);
   if (isNumber(value)) return unit ? `${text}\u00a0${unit}` : text;
   if (Array.isArray(value)) return value.map((item) => spoken(item, unit)).join(value.some(Array.isArray) ? "; " : ", ");
   return String(value);
 }
 
-/** A value as text. Two numbers are written as a range. */
+/** A value as text. Two numbers are written as a range.
+ * @type {(value: Data.Told) => string} */
 function ranged(value) {
   if (!Array.isArray(value) || value.length !== 2) return spoken(value, "");
   const [low, high] = value.map((item) => spoken(item, ""));
@@ -242,24 +276,27 @@ function ranged(value) {
 }
 
 /** The published and the measured values side by side, with a row for each part. If many parts have no published
- * numbers, the last level of names gives the columns. */
-function valuesOf({ published, measured, ratio, quantity, unit, labels, each, range, check, kind }) {
+ * numbers, the last level of names gives the columns.
+ * @param {Data.Claim} claim */
+function valuesOf({ published, measured, effect, quantity, unit, labels, each, range, check, kind }) {
   const own = labels.slice(each);
   const isBetween = check.startsWith("between") && Array.isArray(published);
-  const isTold = [published, measured].every((value) => Array.isArray(value) && value.every((item) => typeof item === "string")) && published.length === measured.length;
+  const isTold = Array.isArray(published) && Array.isArray(measured) && published.length === measured.length && [...published, ...measured].every((item) => typeof item === "string");
   const isListed = Array.isArray(published) && !isBetween && (own.length > 0 || isTold);
   const follows = check.startsWith("arithmetic");
   const parts = partsOf(measured === null ? published : measured, measured === null ? (isListed ? own : []) : labels);
-  const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
+  const at = (/** @type {Data.Told} */ value, /** @type {string[][]} */ labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
+  // A formula judges a property, and not the ratio of the two numbers.
+  const ratio = check.startsWith("property") ? null : effect;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
   // A published value that applies to several measured numbers is shown once, above the table.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
   const said = isBetween ? `${spoken(published[0])} to ${spoken(published[1], unit)}` : spoken(published, unit);
-  const cellOf = (text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text);
-  const saidOf = (value) => (range ? ranged(value) : spoken(value, unit));
+  const cellOf = (/** @type {string} */ text) => make("td", { class: /^[-\d]/.test(text) ? null : "text" }, text);
+  const saidOf = (/** @type {Data.Told} */ value) => (range ? ranged(value) : spoken(value, unit));
   const body = [];
   const columns = [];
   if ((published === null || isWords) && parts.length > 4 && parts.every(({ path }) => path.length > 1 && path.length === parts[0].path.length)) {
@@ -278,7 +315,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
     if (ratioAt) columns.push(follows ? "computed over published" : "measured over published");
     for (const { path, value } of parts) {
       const cells = isNamed ? [make("th", { scope: "row" }, path.join(", "))] : [];
-      if (hasPublished) cells.push(cellOf(isOnce ? said : spoken(publishedAt.get(path.slice(measured === null ? 0 : each).join()) ?? "-", unit)));
+      if (hasPublished) cells.push(cellOf(isOnce ? said : spoken(publishedAt?.get(path.slice(measured === null ? 0 : each).join()) ?? "-", unit)));
       if (measured !== null) cells.push(cellOf(saidOf(value)));
       if (ratioAt) cells.push(cellOf(spoken(ratioAt.get(path.join()) ?? "-", "")));
       body.push(make("tr", {}, cells));
@@ -294,16 +331,18 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove && published !== true ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
-/** The inputs on which a claim was measured, with the digests of the traces. */
+/** The inputs on which a claim was measured, with the digests of the traces.
+ * @param {Data.Claim} claim */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
-  const called = ({ name, label }) => (label && label !== name ? `${label} is ${name}` : name);
+  const called = (/** @type {Data.Claim["inputs"][0]} */ { name, label }) => (label && label !== name ? `${label} is ${name}` : name);
   const listed = whole.map((input) => make("p", {}, called(input), input.digest ? ": " : null, input.digest ? make("code", {}, input.digest) : null));
   const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, `${name}: ${differs}`));
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
-/** The source of a claim: the paper, and the place in the paper. */
+/** The source of a claim: the paper, and the place in the paper.
+ * @type {(claim: Data.Claim, papers: Data.Paper[]) => Node | string} */
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
@@ -312,14 +351,16 @@ function sourceOf({ paper, place, kind }, papers) {
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }
 
-/** A sentence that ends with a list after a colon. A long list is folded. */
+/** A sentence that ends with a list after a colon. A long list is folded.
+ * @param {string} text */
 function foldedList(text) {
   const at = text.indexOf(": ");
   if (text.length <= 300 || at < 0) return make("p", {}, explained(text));
   return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
 }
 
-/** The reasons for a verdict. The reasons that decide it are shown, and the other reasons are folded. */
+/** The reasons for a verdict. The reasons that decide it are shown, and the other reasons are folded.
+ * @param {Data.Claim} claim */
 function whyOf({ because, folded }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
   if (!folded.length) return make("div", {}, told);
@@ -327,7 +368,8 @@ function whyOf({ because, folded }) {
 }
 
 /** The changes of settings, inputs and rules that turn the outcome of a claim, with links to the meaning of each
- * setting and rule. */
+ * setting and rule.
+ * @type {(claim: Data.Claim, papers: Data.Paper[]) => Node | string} */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
@@ -339,20 +381,22 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), "."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
 }
 
+/** @type {(part: HTMLElement, claims: Data.Claim[], data: Page.Of<"reproduce">) => void} */
 function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const said = verdictWords(known);
   const columns = [{ name: "claim" }, { name: "why" }, { name: "values" }, { name: "asked" }, { name: "turned by" }, { name: "said in" }, { name: "measured on" }, { name: "run" }, { name: "figure" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
-  const value = (each) => (each === null ? null : spoken(each, ""));
+  const value = (/** @type {Data.Told} */ each) => (each === null ? null : spoken(each, ""));
   const rows = claims.map((claim) => {
     const row = [`${claim.paper} ${claim.id}: ${claim.statement}`, [...claim.because, ...claim.folded].join(" "), claim.quantity, claim.asked || null, claim.turned.join(" ") || null, claim.place, claim.on || null, claim.commands.map(({ command }) => command).join("; ") || null, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
     return Object.assign(row, { claim });
   });
+  /** @type {Page.Cell<typeof rows[0]>} */
   const cell = (value, { name }, { claim }) => {
     switch (name) {
       case "claim": {
         const anchor = `${claim.paper}-${claim.id}`;
         const link = make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`);
-        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)), make("span", { class: "statement" }, claim.statement));
+        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
       }
       case "said in": return sourceOf(claim, papers);
       case "why": return whyOf(claim);
@@ -364,12 +408,13 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
         const links = figuresOf(claim, figures);
         return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is judged" : "none: there are no other values");
       }
-      case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
+      case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, String(value)));
       default: return null;
     }
   };
   part.append(make("h3", { id: "claims" }, "Every claim"));
-  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed. The table of the judged values, which is the first link of each claim behind \"figure\", has the values with each other seed and setting, and with the readings that change the outcome; the paper's own figures show the mean over seeds, and their values have the range and the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to its claims. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
+  part.append(make("p", {}, "Each claim has its verdict with the reason; the published and the measured values; the condition that was checked; the settings that change its outcome from that of the base run; its place in the paper; and the runs, as a command, with their figures. A measured value is that of the base run with the first seed. The table of the judged values, which is the first link of each claim behind \"figure\", has the values with each other seed and setting, and with the smallest choices of readings that change the outcome; the paper's own figures show the mean over seeds, and their values have the range and the first seed beside it. Words are explained in ", make("a", { href: "#glossary" }, "the glossary"), "; each verdict links to what it says. The box finds claims by any words in them: a name (A13), a trace (cello-d8), a scheme."));
+  /** @type {Set<string>} */
   const hidden = new Set();
   const used = known.map(({ name }) => name).filter((verdict) => claims.some((claim) => claim.verdict === verdict));
   const chips = used.map((verdict) => {
@@ -385,54 +430,61 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], saved: columns.map((_, index) => index) });
 }
 
-/** The anchor of a folded list of an experiment. It differs from the anchors of all figures, whatever their names. */
+/** The anchor of a folded list of an experiment. It differs from the anchors of all figures, whatever their names.
+ * @type {(what: string, paper: string, experiment: string) => string} */
 function foldedId(what, paper, experiment) {
   return `${what}-of-${paper}-${experiment}`;
 }
 
-/** The inputs of an experiment, and its settings that are varied because the paper does not publish them. */
+/** The inputs of an experiment, and its settings that are varied because the paper does not publish them.
+ * @type {(paper: string, experiment: Data.Experiment) => HTMLElement[]} */
 function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
+  /** @type {(id: string, title: string, items: Node[]) => HTMLElement[]} */
   const folded = (id, title, items) => (items.length ? [make("details", { id: foldedId(id, paper, experiment) }, make("summary", {}, title), make("ul", {}, items))] : []);
-  const input = ({ name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
-  const setting = ({ name, about }) => make("li", {}, make("code", {}, name), about ? `: ${about}` : "");
+  const input = (/** @type {Data.Input} */ { name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
+  const setting = (/** @type {Data.Named} */ { name, about }) => make("li", {}, make("code", {}, name), about ? `: ${about}` : "");
   return [...folded("inputs", `${inputs.length} inputs`, inputs.map(input)), ...folded("settings", `${unpublished.length} unpublished settings that are tried`, unpublished.map(setting))];
 }
 
-/** Shows the glossary of the page, folded. */
+/** Shows the glossary of the page, folded.
+ * @type {(part: HTMLElement, glossary: Data.Entry[]) => void} */
 function words(part, glossary) {
-  const entry = ({ word, meaning }) => [make("dt", { id: wordAnchor(word) }, word), make("dd", {}, meaning)];
+  const entry = (/** @type {Data.Entry} */ { word, meaning }) => [make("dt", { id: wordAnchor(word) }, word), make("dd", {}, meaning)];
   part.append(make("details", { id: "glossary" }, make("summary", {}, "Glossary: the words of this report"), make("dl", { class: "glossary" }, glossary.flatMap(entry))));
 }
 
 /** Opens all folded sections that contain the target of a link within the page. */
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  for (let each = target; each; each = each.parentElement) if (each instanceof HTMLDetailsElement) each.open = true;
   if (target) target.scrollIntoView();
 }
 
-/** Shows the results for every combination of the rules that a paper leaves open. */
+/** Shows the results for every combination of the rules that a paper leaves open.
+ * @type {(part: HTMLElement, paper: Data.Paper, readings: Data.Reading[] | undefined) => void} */
 function openRules(part, { name, open }, readings) {
   if (!open.length || !readings) return;
   part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));
-  for (const rule of open) part.append(make("p", {}, make("code", {}, rule.name), `: ${rule.about}`));
+  for (const rule of open) part.append(make("p", {}, make("code", {}, rule.name), `: ${rule.about} `, Object.entries(rule.says).flatMap(([value, says], index) => [index ? "; " : "", make("code", {}, value), `: ${says}`]), Object.keys(rule.says).length ? "." : null));
   const claims = different(readings.flatMap((each) => Object.keys(each.claims)));
   const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id])).size > 1);
   const columns = [...open.map(({ name }) => ({ name })), { name: "claims that hold" }, ...decided.map((name) => ({ name }))];
-  const held = (each) => `${each.held} of ${Object.keys(each.claims).length}`;
-  const mark = (holds) => (holds === undefined ? null : holds ? "holds" : "no");
+  const held = (/** @type {Data.Reading} */ each) => `${each.held} of ${Object.keys(each.claims).length}`;
+  const mark = (/** @type {boolean | undefined} */ holds) => (holds === undefined ? null : holds ? "holds" : "no");
   const rows = readings.map((each, index) => [...open.map(({ name }) => each.readings[name]), held(each) + (index ? "" : " (default)"), ...decided.map((id) => mark(each.claims[id]))]);
   new Table(part, { name: "combinations of open rules", columns, rows });
   if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
 }
 
-/** Links to the claims that a figure shows; `null` if it shows none. */
+/** Links to the claims that a figure shows; `null` if it shows none.
+ * @type {(claims: Data.Claim[], paper: string, experiment: string, id: string) => Page.Child[] | null} */
 function claimsOf(claims, paper, experiment, id) {
   const shown = claims.filter((claim) => claim.paper === paper && claim.experiment === experiment && claim.figures.includes(id));
   const links = shown.map((claim) => make("a", { href: `#${paper}-${claim.id}` }, claim.id));
   return links.length ? links.flatMap((link, index) => (index ? [", ", link] : [link])) : null;
 }
 
+/** @type {(content: HTMLElement, data: Page.Of<"reproduce">) => void} */
 function showPapers(content, data) {
   const { claims, papers, readings, figures, manifest, verdicts: known } = data;
   const part = section("Verdicts", "verdicts");
@@ -457,7 +509,7 @@ function showPapers(content, data) {
       const charts = make("div", { class: "charts" });
       own.append(charts);
       const judged = claims.filter((claim) => claim.paper === paper.name && claim.experiment === experiment.name && claim.tries.length);
-      if (judged.length) own.append(make("h4", {}, "What claims are judged by, in the base run, with each other seed and setting, and with the readings that turn them"), ...judged.map(judgedTable));
+      if (judged.length) own.append(make("h4", {}, "What claims are judged by, in the base run, with each other seed and setting, and with the smallest choices of readings that turn them"), ...judged.map(judgedTable));
       for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}`, claims: claimsOf(claims, paper.name, experiment.name, each.id) });
     }
   }

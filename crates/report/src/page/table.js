@@ -1,20 +1,26 @@
-// A table that can be sorted and filtered, and whose columns can be chosen.
-//
-// An object describes the table: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices],
-// saved: [indices],
-// cell(value, column, row) -> node, cards, lines, words: [the filter's result, one row, rows] }
+// A table that can be sorted and filtered, and whose columns can be chosen. `Page.Table` in page.d.ts describes a
+// table.
 
 /** Number of rows that are shown at first. */
 const FIRST_ROWS = 400;
 /** If a table has more columns than this, words in it may be broken when the page is printed. */
 const FITS_ON_PAPER = 14;
 
+/** @template {Data.Value[]} Row */
 class Table {
+  /** @param {HTMLElement} parent
+   * @param {Page.Table<Row>} spec */
   constructor(parent, spec) {
-    Object.assign(this, { lines: [], ...spec });
+    this.columns = spec.columns;
+    this.rows = spec.rows;
+    this.saved = spec.saved;
+    this.cell = spec.cell;
+    this.cards = spec.cards;
     this.chosen = spec.chosen || spec.columns.map((_, index) => index);
+    /** @type {{ column: number, sign: number } | null} */
     this.sort = null;
     this.named = spec.words || ["filter rows", "row", "rows"];
+    /** @type {string[]} */
     this.words = [];
     this.shownRows = FIRST_ROWS;
     this.count = make("span", { class: "quiet", role: "status" });
@@ -32,8 +38,9 @@ class Table {
     this.element = make("div", { class: "table" }, controls, spec.choose ? this.chooser() : null, make("div", { class: "wide" }, this.table), this.more);
     parent.append(this.element);
     this.fill();
-    addEventListener("beforeprint", () => this.fill(Infinity));
-    addEventListener("afterprint", () => this.fill());
+    // A table that is whole is not made again, because the folded parts in it have just been opened.
+    addEventListener("beforeprint", () => this.rows.length > this.shownRows && this.fill(Infinity));
+    addEventListener("afterprint", () => this.rows.length > this.shownRows && this.fill());
   }
 
   chooser() {
@@ -50,7 +57,8 @@ class Table {
     return make("details", { class: "chooser" }, make("summary", {}, `Columns (${this.columns.length})`), filter, make("div", { class: "columns" }, boxes));
   }
 
-  /** Shows only the rows for which `isKept` is true, in addition to the filter. */
+  /** Shows only the rows for which `isKept` is true, in addition to the filter.
+   * @param {(row: Row) => boolean} isKept */
   keep(isKept) {
     this.isKept = isKept;
     this.fill();
@@ -58,12 +66,12 @@ class Table {
 
   /** The rows that are shown, in their order. */
   wanted() {
-    const said = (row) => (this.saved || this.chosen).map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
+    const said = (/** @type {Row} */ row) => (this.saved || this.chosen).map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
     let rows = this.rows.filter((row) => !this.isKept || this.isKept(row));
     if (this.words.length) rows = rows.filter((row) => { const text = said(row); return this.words.every((word) => text.includes(word)); });
     if (this.sort) {
       const { column, sign } = this.sort;
-      const isGap = (value) => value === null || value === undefined;
+      const isGap = (/** @type {Data.Value | undefined} */ value) => value === null || value === undefined;
       rows = [...rows].sort((a, b) => {
         const [one, other] = [a[column], b[column]];
         // Missing values are last in both directions of sorting.
@@ -75,29 +83,28 @@ class Table {
     return rows;
   }
 
+  /** @param {number} column */
   by(column) {
-    const isSame = this.sort && this.sort.column === column;
-    this.sort = { column, sign: isSame ? -this.sort.sign : 1 };
+    this.sort = { column, sign: this.sort?.column === column ? -this.sort.sign : 1 };
     this.fill();
-    this.head.querySelector(`[data-column="${column}"]`).focus();
+    /** @type {HTMLElement} */ (this.head.querySelector(`[data-column="${column}"]`)).focus();
   }
 
   fill(most = this.shownRows) {
     const rows = this.wanted();
-    const isText = (index) => this.rows.some((row) => typeof row[index] === "string");
+    const isText = (/** @type {number} */ index) => this.rows.some((row) => typeof row[index] === "string");
     const head = this.chosen.map((index) => {
       const { name, unit, about, label } = this.columns[index];
-      const isSorted = this.sort && this.sort.column === index;
-      const order = isSorted ? (this.sort.sign > 0 ? "ascending" : "descending") : "none";
+      const order = this.sort?.column === index ? (this.sort.sign > 0 ? "ascending" : "descending") : "none";
       const press = make("button", { type: "button", title: about || null, "data-column": index, onclick: () => this.by(index) }, label || breakable(name));
       return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, make("span", { class: "paper" }, label || breakable(name)), unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
     // The largest number of decimals in each column, by which decimal points are aligned.
-    const fraction = (value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
+    const fraction = (/** @type {unknown} */ value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
     const fractions = new Map(this.chosen.map((index) => [index, this.columns[index].unit === "bytes" ? 0 : Math.max(0, ...rows.slice(0, most).map((row) => fraction(row[index])))]));
-    const cell = (row) => (index) => {
+    const cell = (/** @type {Row} */ row) => (/** @type {number} */ index) => {
       const column = this.columns[index];
       const content = this.cell && this.cell(row[index], column, row);
       const text = content || shown(row[index], column.unit);
@@ -123,7 +130,8 @@ class Table {
   }
 }
 
-/** The parts of a dotted name, with possible line breaks after dots and underscores. */
+/** The parts of a dotted name, with possible line breaks after dots and underscores.
+ * @param {string} name */
 function breakable(name) {
   return name.split(/(?<=[._])/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
 }

@@ -3,20 +3,24 @@
 const SECTOR = 512;
 const OPERATIONS = ["reads", "writes"];
 
-/** For each value, the share of all values up to this one, in percent, from pairs of value and cumulative count. */
+/** For each value, the share of all values up to this one, in percent, from pairs of value and cumulative count.
+ * @type {(pairs: Data.Cumulative) => [value: number, share: number][]} */
 function shares(pairs) {
   const total = pairs.length ? pairs[pairs.length - 1][1] : 0;
   return pairs.map(([value, count]) => [value, (100 * count) / total]);
 }
 
+/** @type {(parent: HTMLElement, title: string, why: string) => void} */
 function lacking(parent, title, why) {
   parent.append(make("figure", { class: "chart small" }, make("figcaption", {}, title), make("p", { class: "quiet" }, why)));
 }
 
+/** @type {(parent: HTMLElement, title: string, about: string, x: string, unit: string, series: [name: string, look: number, pairs: Data.Cumulative][], why: string) => void} */
 function distribution(parent, title, about, x, unit, series, why) {
   const used = series.filter(([, , pairs]) => pairs.length);
   if (!used.length) return lacking(parent, title, why);
   // A logarithmic axis has no 0, so the share of values up to n is drawn at n + 1. The first point is the share of 0.
+  /** @type {(pairs: Data.Cumulative) => Page.Pair[]} */
   const above = (pairs) => shares(pairs).map(([value, share]) => [value + 1, share]);
   new Chart(parent, {
     title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true, ticks: unit === "bytes" ? different(used.flatMap(([, , pairs]) => pairs.map(([value]) => value + 1))) : undefined }, y: { title: "share", unit: "%", least: 0, most: 100 },
@@ -24,9 +28,11 @@ function distribution(parent, title, about, x, unit, series, why) {
   });
 }
 
+/** @type {(parent: HTMLElement, load: Data.Load) => void} */
 function loadOverTime(parent, { interval_us: interval, ...load }) {
   const seconds = interval / 1e6;
   const length = scaleOf("us", interval);
+  /** @type {(title: string, y: string, columns: [name: string, values: number[]][], factor: number) => void} */
   const over = (title, y, columns, factor) => {
     const used = columns.filter(([, values]) => values.some((value) => value > 0));
     if (!used.length) return lacking(parent, title, "no reads or writes");
@@ -39,6 +45,7 @@ function loadOverTime(parent, { interval_us: interval, ...load }) {
   over("Bytes over time", "MB/s", [["reads", load.bytes_read], ["writes", load.bytes_written]], 1e-6);
 }
 
+/** @type {(parent: HTMLElement, starts: number[]) => void} */
 function alignment(parent, starts) {
   const title = "Where reads and writes begin";
   const total = starts.reduce((sum, count) => sum + count, 0);
@@ -50,6 +57,7 @@ function alignment(parent, starts) {
   });
 }
 
+/** @type {(parent: HTMLElement, kind: string, index: number, grid: Data.Grid, extent: [time: number, address: number], page: number) => void} */
 function places(parent, kind, index, grid, extent, page) {
   const title = `Where and when ${kind} go`;
   if (!grid.cells.length) return lacking(parent, title, `no ${kind}`);
@@ -58,18 +66,20 @@ function places(parent, kind, index, grid, extent, page) {
   // data, and the axes of both charts have the same end.
   const [across, up] = [Math.ceil(extent[0] / grid.cell_us), Math.ceil(extent[1] / (grid.cell_pages * page))];
   const most = Math.max(...grid.cells.map((cell) => cell[2]));
-  const number = (value) => brief(Number(value.toPrecision(3)));
+  const number = (/** @type {number} */ value) => brief(Number(value.toPrecision(3)));
   // The ticks of both charts are the same numbers, each at the cell that holds it.
-  const ticks = (end, size) => new Map(roundSteps(end, 6).map((tick) => [Math.floor(tick / size + 1e-9), brief(tick)]));
+  const ticks = (/** @type {number} */ end, /** @type {number} */ size) => new Map(roundSteps(end, 6).map((tick) => [Math.floor(tick / size + 1e-9), brief(tick)]));
   new Chart(parent, {
-    title, small: true, look: index, about: `Darker for more, up to ${most.toLocaleString("en-US")} in a cell.`, x: { title: `time from the first request (${time.unit})` }, y: { title: `address (${address.unit})` },
+    title, small: true, look: index, about: `A stronger colour is more, up to ${most.toLocaleString("en-US")} in a cell.`, x: { title: `time from the first request (${time.unit})` }, y: { title: `address (${address.unit})` },
     heat: { cells: grid.cells, columns: across, rows: up, xTicks: ticks(extent[0] / time.factor, grid.cell_us / time.factor), yTicks: ticks(extent[1] / address.factor, (grid.cell_pages * page) / address.factor), xName: (column) => number((column * grid.cell_us) / time.factor), yName: (row) => number((row * grid.cell_pages * page) / address.factor) },
   });
 }
 
+/** @type {(parent: HTMLElement, rows: Data.Shape["hot_pages"]) => void} */
 function hotPages(parent, rows) {
   if (!rows.length) return lacking(parent, "Hot pages", "no writes");
   const all = rows[rows.length - 1][2];
+  /** @type {(title: string, about: string, y: string, values: Page.Pair[], more?: Partial<Page.Upward>) => Chart} */
   const line = (title, about, y, values, more = {}) => new Chart(parent, {
     title, about, small: true, x: { title: "pages written most often", log: true }, y: { title: y, ...more }, series: [{ name: y, look: 1, kind: "line", values }],
   });
@@ -79,12 +89,14 @@ function hotPages(parent, rows) {
   if (distances.length) line("Mean distance of a page's rewrites", "The pages are ranked, the hottest first; distances are page writes in between (PIRD).", "page writes between", distances.map((row) => [row[0], row[3]]));
 }
 
+/** @type {(content: HTMLElement, data: Page.Of<"trace">) => void} */
 function showTrace(content, { shape, statistics, volumes }) {
   const part = section("Charts", "charts");
   const charts = make("div", { class: "charts" });
   content.append(part);
   part.append(make("p", { class: "quiet" }, `Pages of ${withUnit(shape.page_bytes, "bytes")}, blocks of ${shape.block_pages} pages.`), charts);
   loadOverTime(charts, shape.load);
+  /** @type {(pairs: Data.Cumulative) => Data.Cumulative} */
   const bytes = (pairs) => pairs.map(([sectors, count]) => [sectors * SECTOR - 1, count]);
   distribution(charts, "Requests of at most this size", "", "size", "bytes", [["reads", 0, bytes(shape.read_sectors)], ["writes", 1, bytes(shape.write_sectors)]], "no reads or writes");
   alignment(charts, shape.starts);
@@ -95,17 +107,21 @@ function showTrace(content, { shape, statistics, volumes }) {
   if (shape.footprint.length) new Chart(charts, { title: "Different pages written", small: true, x: { title: "page writes so far", log: true }, y: { title: "pages", log: true }, series: [{ name: "pages", look: 1, kind: "line", values: shape.footprint }] });
   hotPages(charts, shape.hot_pages);
   const grids = [shape.reads_at, shape.writes_at];
+  /** @type {(axis: 0 | 1, size: (grid: Data.Grid) => number) => number} */
   const reach = (axis, size) => Math.max(0, ...grids.flatMap((grid) => grid.cells.map((cell) => (cell[axis] + 1) * size(grid))));
+  /** @type {[time: number, address: number]} */
   const extent = [reach(0, (grid) => grid.cell_us), reach(1, (grid) => grid.cell_pages * shape.page_bytes)];
   grids.forEach((grid, index) => places(charts, OPERATIONS[index], index, grid, extent, shape.page_bytes));
   const table = section("Statistics", "statistics");
   content.append(table);
   const columns = [{ name: "name" }, { name: "value" }, { name: "unit" }, { name: "meaning", wide: true }];
+  /** @type {Page.Cell<Data.Statistic>} */
   const cell = (value, { name }, row) => (name === "value" ? shown(value, row[2] === "bytes" ? "bytes" : "") : name === "unit" && !row[2] ? " " : null);
   new Table(table, { name: "statistics", columns, rows: statistics, cell });
   if (volumes.length > 1) {
     const own = section("Volumes", "volumes");
     content.append(own);
+    /** @type {(keyof Data.Volume)[]} */
     const names = ["volume", "requests", "bytes_read", "bytes_written"];
     new Table(own, { name: "volumes", columns: names.map((name) => ({ name, unit: name.startsWith("bytes") ? "bytes" : "" })), rows: volumes.map((volume) => names.map((name) => volume[name])) });
   }

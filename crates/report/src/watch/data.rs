@@ -1,7 +1,7 @@
 //! The recording, in the form that the scripts of the page read.
 //!
-//! Times are ticks of 0.1 ns since the first event. To save space, frequent rows are arrays instead of objects; the
-//! head of `page/recording.js` describes the entries of these arrays.
+//! Times are ticks of 0.1 ns since the first event. To save space, frequent rows are arrays instead of objects;
+//! `page/data.d.ts` describes the entries of these arrays. A change here needs the same change there.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};

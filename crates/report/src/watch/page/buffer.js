@@ -1,7 +1,6 @@
 // The drawing of the buffer, and of the pages that leave the buffer. Each page is a square.
 
-const byId = (id) => document.getElementById(id);
-
+/** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className?: string, text?: string) => HTMLElementTagNameMap[Tag]} */
 function make(tag, className, text) {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -11,21 +10,24 @@ function make(tag, className, text) {
 
 // The width of a square divided by the font size of the page number in it. On a narrow screen both become smaller.
 const LETTERS = 2.6;
-const ruler = document.createElement("canvas").getContext("2d");
+const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
 ruler.font = `10px ${getComputedStyle(document.body).fontFamily}`;
 
 // The number of a page if it fits into a square, otherwise an empty text. The number is not cut off, because fewer
 // digits would be the number of another page.
+/** @param {number} page */
 const numbered = (page) => (ruler.measureText(`${page}`).width <= 10 * LETTERS ? `${page}` : "");
 
 // The squares by page. The square of a page is made once and then reused.
+/** @type {Map<number, HTMLElement>} */
 const squares = new Map();
 
+/** @type {(page: number, held: Data.Held, mark: string) => HTMLElement} */
 function square(page, held, mark) {
   let element = squares.get(page);
   if (!element) {
     element = make("i", "", numbered(page));
-    element.dataset.page = page;
+    element.dataset.page = String(page);
     squares.set(page, element);
   }
   const className = `page ${held}`;
@@ -41,6 +43,7 @@ function square(page, held, mark) {
 // of pages.
 const MOST_PLACES = 5000;
 
+/** @type {(group: Page.Group, drawsHoles: boolean) => HTMLElement} */
 function drawGroup(group, drawsHoles) {
   const box = make("div", "group");
   const drawn = group.pages.map(({ page, held, mark }) => square(page, held, mark));
@@ -52,7 +55,7 @@ function drawGroup(group, drawsHoles) {
     if (drawsHoles) {
       const at = new Map(group.pages.map((held, place) => [held.page - group.block, drawn[place]]));
       for (let place = 0; place < group.places; place += 1) cells.append(at.get(place) ?? make("i", "hole"));
-      cells.style.setProperty("--columns", Math.min(group.places, group.places > 32 ? 16 : 8));
+      cells.style.setProperty("--columns", String(Math.min(group.places, group.places > 32 ? 16 : 8)));
     } else {
       cells.append(...drawn);
     }
@@ -67,6 +70,7 @@ function drawGroup(group, drawsHoles) {
   return box;
 }
 
+/** @type {(list: Page.List, drawsHoles: boolean) => HTMLElement} */
 function drawList(list, drawsHoles) {
   const section = make("section", "list");
   const count = list.groups.reduce((sum, group) => sum + group.pages.length, 0);
@@ -84,7 +88,9 @@ function drawList(list, drawsHoles) {
 }
 
 // The progress of each page of a record at `time`.
+/** @type {(record: Page.Destaged, time: number) => Map<number, Page.Progress>} */
 function progressOf(record, time) {
+  /** @type {Map<number, Page.Progress>} */
   const progress = new Map();
   for (const step of stepsOf.get(record.index) ?? []) {
     const verb = step.work === "padding read" ? "reads" : "programs";
@@ -97,11 +103,12 @@ function progressOf(record, time) {
   return progress;
 }
 
+/** @type {(record: Page.Destaged, time: number) => HTMLElement} */
 function drawRecord(record, time) {
   const { cause, grouping, stays, pages, pads } = record.of;
   const box = make("div", "record");
   const progress = progressOf(record, time);
-  const members = [...pages.map((page) => [page, "leaving"]), ...pads];
+  const members = [...pages.map(/** @returns {[page: number, content: string]} */ (page) => [page, "leaving"]), ...pads];
   if (grouping === "cluster") members.sort(([one], [other]) => one - other);
   const dies = [...new Set([...progress.values()].map(({ die }) => die))].sort((one, other) => one - other);
   const to = dies.length ? ` \u2192 die ${dies.join(", ")}` : ", waiting";
@@ -109,10 +116,10 @@ function drawRecord(record, time) {
   if (members.some(([page]) => !numbered(page))) box.append(make("em", "", pageRuns(members.map(([page]) => page))));
   const cells = make("div", "cells");
   for (const [page, content] of members) {
-    const { is = "waits" } = progress.get(page) ?? {};
+    const is = progress.get(page)?.is ?? "waits";
     const kind = content === "leaving" ? "leaving" : content === "filler" ? "pad filler" : "pad";
     const element = make("i", `out ${kind} ${is}`, numbered(page));
-    element.dataset.out = page;
+    element.dataset.out = String(page);
     element.title = `page ${page}, ${content === "leaving" ? (stays ? "written back" : "left the buffer") : `padding, ${content}`}, ${{ waits: "waits", reads: "is read", read: "was read", programs: "is programmed", done: "programmed" }[is]}`;
     cells.append(element);
   }
@@ -123,6 +130,7 @@ function drawRecord(record, time) {
 // If more records than this are on their way to flash, only the number of the older ones is shown.
 const MOST_RECORDS = 60;
 
+/** @param {number} index */
 function drawLists(index) {
   const lists = listsAt(index);
   const groups = lists.flatMap((list) => list.groups);
@@ -134,8 +142,10 @@ function drawLists(index) {
 }
 
 // The index of the event whose buffer is drawn now; null at first.
+/** @type {number | null} */
 let drawn = null;
 
+/** @param {number} index */
 function drawBuffer(index) {
   const event = events[index];
   const isSame = drawn === index - 1 && event.changes.length === 0;
@@ -146,8 +156,9 @@ function drawBuffer(index) {
   const leaving = event.occupied - event.resident;
   byId("fill").textContent = `${event.resident} of ${several(capacity, "page")}` + (leaving ? `, and ${several(leaving, "page")} leaving that keep their slots until they are in flash` : "") + (event.occupied > capacity ? `; ${several(event.occupied - capacity, "page")} more than there are slots: requests wait` : "");
   const whole = Math.max(capacity, event.occupied, 1);
-  byId("room").querySelector(".resident").style.width = `${(100 * event.resident) / whole}%`;
-  byId("room").querySelector(".leaving").style.width = `${(100 * leaving) / whole}%`;
+  for (const [name, pages] of Object.entries({ resident: event.resident, leaving })) {
+    /** @type {HTMLElement} */ (byId("room").querySelector(`.${name}`)).style.width = `${(100 * pages) / whole}%`;
+  }
 
   const out = records.filter((record) => record.index <= index && record.endedAt > index);
   byId("underway").textContent = out.length ? several(out.length, "record") : "nothing";
@@ -160,21 +171,24 @@ function drawBuffer(index) {
 }
 
 // The pages that an event concerns. These pages are marked, and move from their previous positions.
+/** @param {Page.Event} event */
 function involved(event) {
   switch (event.kind) {
     case "write": case "read": return [event.of[0]];
     case "bypass": case "trim": return [event.of];
     case "destage": return event.of.pages;
-    case "ended": return events[event.of].of.stays ? events[event.of].of.pages : [];
+    case "ended": return recordAt(event.of).of.stays ? recordAt(event.of).of.pages : [];
     default: return [];
   }
 }
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+/** @type {(index: number, moves: boolean) => void} */
 function drawBufferMoving(index, moves) {
   const event = events[index];
   const pages = involved(event).slice(0, 256);
+  /** @type {Map<number, DOMRect>} */
   const places = new Map();
   if (moves) {
     for (const page of pages) {

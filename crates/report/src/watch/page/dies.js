@@ -10,6 +10,7 @@ const WORK = {
   map: "map, summaries, wear levelling",
 };
 
+/** @type {(step: Page.Step, part: Page.Part) => keyof typeof WORK} */
 function workOf(step, part) {
   if (part.kind === "erase") return "erase";
   if (step.work === "padding read" || part.cause === "pad") return "pad";
@@ -24,7 +25,7 @@ const dies = {
     const times = intervals.map((step) => step.end - step.begin).sort((one, other) => one - other);
     return Math.max(14 * (times[times.length >> 1] ?? 0), 1e6);
   })(),
-  bars: [],
+  bars: /** @type {Page.Bar[]} */ ([]),
 };
 
 const LABEL = 52;
@@ -34,6 +35,7 @@ const AXIS = 20;
 // The steps that overlap `from .. to`. Because no step lasts longer than `longest`, a binary search skips earlier
 // steps.
 const longest = intervals.reduce((longest, step) => Math.max(longest, step.end - step.begin), 0);
+/** @type {(from: number, to: number) => Page.Step[]} */
 function stepsWithin(from, to) {
   let low = 0;
   let high = intervals.length;
@@ -47,26 +49,28 @@ function stepsWithin(from, to) {
   return found;
 }
 
+/** @param {number} index */
 function drawDies(index) {
+  if (index >= events.length) return;
   const now = events[index].time;
   const canvas = byId("dies");
   const style = getComputedStyle(canvas);
-  const colour = (name) => style.getPropertyValue(`--${name}`);
-  const width = canvas.parentElement.clientWidth;
+  const colour = (/** @type {string} */ name) => style.getPropertyValue(`--${name}`);
+  const width = byId("timeline").clientWidth;
   const row = recording.dies > 16 ? Math.max(10, Math.floor(420 / recording.dies)) : ROW;
   const height = row * recording.dies + AXIS;
   const scale = window.devicePixelRatio || 1;
   canvas.style.height = `${height}px`;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
-  const pen = canvas.getContext("2d");
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   pen.scale(scale, scale);
   pen.font = `11px ${style.fontFamily}`;
   pen.textBaseline = "middle";
 
   const from = now - dies.length * 0.4;
   const to = from + dies.length;
-  const x = (time) => LABEL + ((time - from) / dies.length) * (width - LABEL);
+  const x = (/** @type {number} */ time) => LABEL + ((time - from) / dies.length) * (width - LABEL);
   const receiving = new Set(begunWith[index].map((step) => step.die));
   for (let die = 0; die < recording.dies; die += 1) {
     pen.fillStyle = colour(die % 2 ? "stripe" : "panel");
@@ -131,7 +135,8 @@ function drawDies(index) {
     pen.moveTo(x(time), height - AXIS);
     pen.lineTo(x(time), height - AXIS + 4);
     pen.stroke();
-    pen.fillText(`${+(time / TICKS_PER_MS).toFixed(3)} ms`, x(time) + 2, height - AXIS / 2 + 2);
+    const text = `${+(time / TICKS_PER_MS).toFixed(3)} ms`;
+    if (x(time) + pen.measureText(text).width < width - 4) pen.fillText(text, x(time) + 2, height - AXIS / 2 + 2);
   }
   pen.strokeStyle = colour("about");
   pen.lineWidth = 2;
@@ -143,11 +148,13 @@ function drawDies(index) {
   byId("window").textContent = `${milliseconds(dies.length)} around now`;
 }
 
+/** @param {number} factor */
 function zoom(factor) {
   const all = (events.at(-1)?.time ?? 0) + longest + 1e6;
   dies.length = Math.min(Math.max(dies.length * factor, 1e5), Math.max(all * 2, 1e6));
 }
 
+/** @param {PointerEvent} event */
 function tipAt(event) {
   const canvas = byId("dies").getBoundingClientRect();
   const [across, down] = [event.clientX - canvas.x, event.clientY - canvas.y];

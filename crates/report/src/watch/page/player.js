@@ -1,14 +1,19 @@
 // The position in the recording, and how the user changes it: by playing, stepping and jumping.
 
-const player = { index: 0, timer: null };
+const player = { index: 0, timer: /** @type {number | undefined} */ (undefined) };
 const last = events.length - 1;
 
 // The request of an event. For an event without a request, the request of the latest earlier event that has one.
+/** @param {number} index */
 function requestAt(index) {
-  for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
+  for (let at = index; at >= 0; at -= 1) {
+    const { request } = events[at];
+    if (request !== null) return requests[request];
+  }
   return null;
 }
 
+/** @type {(id: "request" | "counts", pairs: [term: string, value: string, className?: string][]) => void} */
 function terms(id, pairs) {
   byId(id).replaceChildren(...pairs.map(([term, value, className]) => {
     const box = make("div", className);
@@ -17,8 +22,10 @@ function terms(id, pairs) {
   }));
 }
 
+/** @type {(part: number, whole: number) => string} */
 const share = (part, whole) => (whole ? `${part} of ${whole} (${Math.round((100 * part) / whole)} %)` : "none");
 
+/** @param {number} index */
 function drawWords(index) {
   const event = events[index];
   const steps = begunWith[index].map(stepWords).filter(Boolean);
@@ -42,7 +49,7 @@ function drawWords(index) {
   terms("counts", [
     ["write hits", share(sum.writeHits, sum.writes)],
     ["read hits", share(sum.readHits, sum.reads)],
-    ...(sum.bypassed ? [["past the buffer", several(sum.bypassed, "page")]] : []),
+    .../** @type {[string, string][]} */ (sum.bypassed ? [["past the buffer", several(sum.bypassed, "page")]] : []),
     ["destages", `${sum.records} (${several(sum.pages, "page")})`],
     ["padding", sum.padReads + sum.padFills ? `${sum.padReads} read, ${sum.padFills} filled` : "none"],
     ["erases", `${sum.erases}`],
@@ -54,9 +61,12 @@ function drawWords(index) {
 
 // Shows the device after event `index`. `moves` says whether the pages of the event visibly move to their new
 // positions.
+/** @type {(index: number, moves?: boolean) => void} */
 function show(index, moves = false) {
+  // An empty recording has nothing to show, whatever button is pressed.
+  if (last < 0) return;
   player.index = Math.min(Math.max(index, 0), last);
-  byId("slider").value = player.index;
+  byId("slider").value = String(player.index);
   drawWords(player.index);
   drawBufferMoving(player.index, moves);
   drawDies(player.index);
@@ -64,7 +74,7 @@ function show(index, moves = false) {
 
 function pause() {
   clearTimeout(player.timer);
-  player.timer = null;
+  player.timer = undefined;
   byId("play").textContent = "Play";
 }
 
@@ -78,8 +88,9 @@ function play() {
   }, 1000 / speed);
 }
 
-const toggle = () => (player.timer === null ? play() : pause());
+const toggle = () => (player.timer === undefined ? play() : pause());
 
+/** @type {(index: number, moves?: boolean) => void} */
 function go(index, moves = false) {
   pause();
   show(index, moves);
@@ -87,6 +98,7 @@ function go(index, moves = false) {
 
 // Jumps to the next event for which `is` returns true. If there is no such event, a message says so, and the position
 // does not change.
+/** @type {(is: (event: Page.Event) => boolean, thing: string) => void} */
 function jump(is, thing) {
   pause();
   const found = events.find((event) => event.index > player.index && is(event));
@@ -94,12 +106,13 @@ function jump(is, thing) {
   else byId("story").textContent = `There is no ${thing} after this event in the recording.`;
 }
 
+/** @type {{ [Id in Page.Action]: () => void }} */
 const actions = {
   play: toggle,
   "event-on": () => go(player.index + 1, true),
   "event-back": () => go(player.index - 1),
   "request-on": () => go(arrivals.find((index) => index > player.index) ?? last),
-  "request-back": () => go(arrivals.findLast((index) => index < player.index) ?? 0),
+  "request-back": () => go(arrivals.filter((index) => index < player.index).at(-1) ?? 0),
   worst: () => worst && go(arrivals[worst.index]),
   eviction: () => jump((event) => event.kind === "destage" && event.of.cause === "evict", "eviction"),
   idle: () => jump((event) => event.kind === "destage" && event.of.cause === "idle", "write-back in idle time"),
@@ -108,29 +121,30 @@ const actions = {
   "zoom-in": () => { zoom(0.5); drawDies(player.index); },
   "zoom-out": () => { zoom(2); drawDies(player.index); },
 };
-for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
-byId("slider").max = last;
+for (const [id, action] of Object.entries(actions)) byId(/** @type {Page.Action} */ (id)).addEventListener("click", action);
+byId("slider").max = String(last);
 byId("slider").addEventListener("input", () => go(Number(byId("slider").value)));
 
+/** @type {{ [key: string]: Page.Action | undefined }} */
 const KEYS = {
   " ": "play", ArrowRight: "event-on", ArrowLeft: "event-back", "Shift+ArrowRight": "request-on", "Shift+ArrowLeft": "request-back",
   w: "worst", e: "eviction", i: "idle", m: "merge", g: "collection", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out",
 };
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLSelectElement) return;
   if (event.key === "Home" || event.key === "End") go(event.key === "Home" ? 0 : last);
   else {
     const isArrow = event.key.startsWith("Arrow");
-    const action = actions[KEYS[event.shiftKey && isArrow ? `Shift+${event.key}` : isArrow ? event.key : event.key.toLowerCase()]];
+    const action = KEYS[event.shiftKey && isArrow ? `Shift+${event.key}` : isArrow ? event.key : event.key.toLowerCase()];
     if (!action) return;
-    action();
+    actions[action]();
   }
   event.preventDefault();
 });
 
 for (const speed of [0.5, 1, 2, 5, 10, 30, 60]) {
   const option = make("option", "", `${speed} events/s`);
-  option.value = speed;
+  option.value = String(speed);
   option.selected = speed === 2;
   byId("speed").append(option);
 }
@@ -154,6 +168,7 @@ function begin() {
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();
 }
 
+/** @type {(className: string, background: string, words: string) => HTMLElement} */
 function entry(className, background, words) {
   const item = make("li");
   const sample = make("i", className);
@@ -163,6 +178,6 @@ function entry(className, background, words) {
 }
 
 addEventListener("resize", () => last >= 0 && drawDies(player.index));
-addEventListener("hashchange", () => last >= 0 && go(Number(location.hash.slice(1)) || 0));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => last >= 0 && drawDies(player.index));
+addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || 0));
+matchMedia("screen and (prefers-color-scheme: dark)").addEventListener("change", () => last >= 0 && drawDies(player.index));
 begin();

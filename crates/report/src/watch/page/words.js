@@ -1,14 +1,18 @@
 // Descriptions of events in words.
 
+/** @param {number} ticks */
 const milliseconds = (ticks) => {
   const ms = ticks / TICKS_PER_MS;
   return `${ms.toFixed(ms < 10 ? 3 : ms < 1000 ? 2 : 1)} ms`;
 };
 
+/** @type {(count: number, thing: string) => string} */
 const several = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
 // Page numbers as text. Consecutive numbers are written as a range.
+/** @param {number[]} pages */
 function pageRuns(pages) {
+  /** @type {[first: number, last: number][]} */
   const runs = [];
   for (const page of pages) {
     const run = runs.at(-1);
@@ -19,6 +23,7 @@ function pageRuns(pages) {
   return texts.join(", ") + (runs.length > 6 ? " \u2026" : "");
 }
 
+/** @param {Page.Request} request */
 const span = (request) =>
   request.operation === "flush" ? "everything" : pageRuns(Array.from({ length: Math.min(request.pages, 4096) }, (_, place) => request.first + place));
 
@@ -31,34 +36,39 @@ const CAUSES = {
   eager: "The scheme writes this without delay",
 };
 
+/** @param {Data.Destage} record */
 function destageWords({ cause, stays, pages, pads, grouping }) {
   const what = `${pages.length === 1 ? "page" : "pages"} ${pageRuns(pages)}`;
   const verb = stays ? `${what} ${pages.length === 1 ? "is" : "are"} written back and stay${pages.length === 1 ? "s" : ""}` : `${what} leave${pages.length === 1 ? "s" : ""}`;
   const batch = grouping === "batch" && pages.length > 1 ? ", one for each die" : "";
-  const of = (content) => pads.filter(([, is]) => is === content).length;
-  const padding = [[of("read"), "read from flash"], [of("filler"), "filled"], [of("at hand"), "without a read"]].filter(([count]) => count > 0);
-  const pad = padding.length ? ` The cluster is completed with ${several(pads.length, "page")}: ${padding.map(([count, how]) => `${count} ${how}`).join(", ")}.` : "";
+  const of = (/** @type {string} */ content) => pads.filter(([, is]) => is === content).length;
+  const padding = [{ count: of("read"), how: "read from flash" }, { count: of("filler"), how: "filled" }, { count: of("at hand"), how: "without a read" }].filter(({ count }) => count > 0);
+  const pad = padding.length ? ` The cluster is completed with ${several(pads.length, "page")}: ${padding.map(({ count, how }) => `${count} ${how}`).join(", ")}.` : "";
   return `${CAUSES[cause]}: ${verb}${batch}.${pad}`;
 }
 
+/** @param {Page.Event} event */
 function eventWords(event) {
-  const request = event.request === null ? null : requests[event.request];
   // Clean pages leave the buffer without a record.
   const dropped = event.kind !== "destage" && event.left.length ? ` ${event.left.length === 1 ? "Page" : "Pages"} ${pageRuns(event.left)} left without a program.` : "";
   switch (event.kind) {
-    case "arrival": return `Request ${request.index} arrives: ${request.operation} ${span(request)}${request.forced ? ", forced" : ""}.`;
+    case "arrival": {
+      const request = requests[event.request];
+      return `Request ${request.index} arrives: ${request.operation} ${span(request)}${request.forced ? ", forced" : ""}.`;
+    }
     case "write": return `Page ${event.of[0]} is written: ${event.of[1] ? "a hit, it is overwritten in the buffer" : "a miss, it enters the buffer"}.${dropped}`;
     case "read": return `Page ${event.of[0]} is read: ${event.of[1] ? "a hit, served from RAM" : "a miss, read from flash"}.${dropped}`;
     case "bypass": return `Page ${event.of} is written, and bypasses the buffer.${dropped}`;
     case "trim": return `Page ${event.of} is trimmed.${event.left.length ? " It leaves the buffer." : ""}`;
     case "destage": return destageWords(event.of);
-    case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(events[event.of].of.pages)}.`;
+    case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(recordAt(event.of).of.pages)}.`;
     case "cleaned": return "The pages written back are clean now.";
-    default: return `Request ${request.index} is answered after ${milliseconds(request.response)}.`;
+    default: return `Request ${event.request} is answered after ${milliseconds(Number(requests[event.request].response))}.`;
   }
 }
 
 // A sentence about the work that a die begins. It is empty for work other than merges and garbage collection.
+/** @param {Page.Step} step */
 function stepWords(step) {
   const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
@@ -67,6 +77,7 @@ function stepWords(step) {
 }
 
 // The flash operations of a step in words: numbers of pages read, programmed and copied, and of blocks erased.
+/** @param {Page.Step} step */
 function partWords(step) {
   const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
   return step.parts.map(({ kind, cause, count }) => {
