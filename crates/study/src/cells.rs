@@ -1,7 +1,7 @@
 //! Builds the list of the runs of a study: the labels, the input and the settings of each run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use destage_buffer::SchemeRow;
 use destage_sim::settings::{Origin, Settings, split_kind};
@@ -162,6 +162,24 @@ impl Role {
             Self::StandIn => "stand-in",
             Self::Unrelated => "unrelated recording",
         }
+    }
+
+    /// The kind of the input in the JSON of a reproduction: `own`, `relative`, `stand_in` or `definition`.
+    /// Measurements of a drive are what their statements are about, so they are `own`.
+    #[must_use]
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Made => "definition",
+            Self::Measured | Self::Original => "own",
+            Self::Relative => "relative",
+            Self::StandIn | Self::Unrelated => "stand_in",
+        }
+    }
+
+    /// Whether the input is in the place of a trace of the paper that is missing. A relative counts separately.
+    #[must_use]
+    pub const fn stands_in(self) -> bool {
+        matches!(self, Self::StandIn | Self::Unrelated)
     }
 }
 
@@ -495,9 +513,13 @@ impl Study {
             writes_only: false,
             skip_bad_lines: false,
         };
-        if let Some(writes) = entry.limit_writes {
+        // A limit of requests that is no larger than the limit of writes comes first, so nothing has to be counted.
+        let comes_first = |writes: &u64| limit.is_none_or(|limit| limit > *writes);
+        if let Some(writes) = entry.limit_writes.filter(comes_first) {
+            let counted = json!([what, reading.format, reading.limit, reading.skip, writes]);
             let input = input.clone().read(reading.clone()).map_err(wrong)?;
-            reading.limit = Some(through(&input, settings, writes).map_err(wrong)?);
+            let requests = self.through(&input, &counted, settings, writes);
+            reading.limit = Some(requests.map_err(wrong)?);
         }
         reading.writes_only = entry.writes_only;
         let identity = json!({
@@ -512,6 +534,38 @@ impl Study {
             identity,
             facts,
         }))
+    }
+
+    /// The number of requests of `input` up to and including its write number `writes`, counted from 1; the number of
+    /// all requests if `input` has fewer writes. `counted` identifies the input and the limits. Many runs have the same
+    /// input, so each number is kept.
+    fn through(
+        &self,
+        input: &Input,
+        counted: &Value,
+        settings: &Settings,
+        writes: u64,
+    ) -> Result<u64, Error> {
+        // A limit counts the requests of the trace itself. So requests that are inserted, or that an array distributes,
+        // do not count here.
+        let mut own = of_run(settings);
+        for key in settings.keys() {
+            if INSERTED.iter().any(|of| key.starts_with(of)) {
+                own.remove(key);
+            }
+        }
+        // Schemes and layers do not change the requests of an input.
+        let outside = |key: &&str| !key.starts_with("buffer.") && !key.starts_with("ftl.");
+        let keys = own.keys().filter(outside);
+        let texts: Vec<_> = keys.map(|key| (key, own.text(key))).collect();
+        let key = json!([counted, texts]).to_string();
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(requests) = limits.get(&key) {
+            return Ok(*requests);
+        }
+        let requests = count_through(input, &own, writes)?;
+        limits.insert(key, requests);
+        Ok(requests)
     }
 
     /// The variants of the study.
@@ -531,6 +585,14 @@ impl Study {
         reduced.filter(|reduced| limit.is_none_or(|limit| *reduced < limit))
     }
 
+    /// The length of the input `name` at the full scale, such as `2000000 writes`; `None` if the study file does not
+    /// declare it.
+    pub(crate) fn whole(&self, name: &str) -> Option<String> {
+        let input = self.file.input.iter().find(|input| input.name == name)?;
+        let requests = input.limit.map(|limit| format!("{limit} requests"));
+        requests.or_else(|| Some(format!("{} writes", input.limit_writes?)))
+    }
+
     /// Whether the input `name` holds measurements of a drive.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
         self.file.drive.iter().any(|drive| drive.name == name)
@@ -544,17 +606,8 @@ impl Study {
     }
 }
 
-/// The number of requests of `input` up to and including its write number `writes`, counted from 1; the number of
-/// all requests if `input` has fewer writes.
-fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
-    // A limit counts the requests of the trace itself. So requests that are inserted, or that an array distributes, do
-    // not count here.
-    let mut own = of_run(settings);
-    for key in settings.keys() {
-        if INSERTED.iter().any(|of| key.starts_with(of)) {
-            own.remove(key);
-        }
-    }
+/// The number of requests of `input` with the settings `own` up to and including its write number `writes`.
+fn count_through(input: &Input, own: &Settings, writes: u64) -> Result<u64, Error> {
     let mut source = input.open(&own.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
     while source.fill(&mut batch)? {

@@ -1,8 +1,9 @@
 //! The results of a study as CSV: one row for each run.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use destage::csv::{joined, line};
+use destage::csv::{joined, line, parameter_column};
 
 use crate::rows::Rows;
 
@@ -29,16 +30,23 @@ impl<'a> Names<'a> {
                 .collect(),
         }
     }
+
+    /// The name of the column of `label`, which may be the name of a parameter that a metric has as well.
+    #[must_use]
+    pub fn column_of<'b>(&self, label: &'b str) -> Cow<'b, str> {
+        parameter_column(label, self.metrics.contains(label))
+    }
 }
 
 /// The results of a study as CSV, with one row for each run. The columns are the labels, then the metrics, then
 /// `warnings` if any run has warnings, and `error` if any run failed.
 #[must_use]
 pub fn rows(rows: &Rows) -> String {
+    let columns = Names::of(rows);
     let Names {
         labels,
         metrics: names,
-    } = Names::of(rows);
+    } = &columns;
     let warnings = rows.all.iter().map(|row| joined(&row.warnings()));
     let errors = rows
         .all
@@ -55,10 +63,10 @@ pub fn rows(rows: &Rows) -> String {
     let ends: Vec<_> = ends.collect();
     let head = labels
         .iter()
-        .chain(&names)
-        .copied()
-        .chain(ends.iter().map(|(name, _)| *name));
-    let mut text = line(&head.map(str::to_owned).collect::<Vec<_>>());
+        .map(|label| columns.column_of(label))
+        .chain(names.iter().map(|name| Cow::from(*name)))
+        .chain(ends.iter().map(|(name, _)| Cow::from(*name)));
+    let mut text = line(&head.map(Cow::into_owned).collect::<Vec<_>>());
     for (index, row) in rows.all.iter().enumerate() {
         let labels = labels
             .iter()

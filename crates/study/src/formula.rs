@@ -60,6 +60,8 @@ pub struct Outcome {
     pub inputs: BTreeSet<InputFacts>,
     /// The labels of all runs from which the formula read a value.
     pub runs: BTreeSet<Context>,
+    /// The values that the formula read from runs, in the order in which it read them.
+    pub read: Vec<Json>,
     /// The pairs of indices whose elements `agree` found in opposite order in its two lists.
     pub opposed: Vec<[usize; 2]>,
 }
@@ -116,6 +118,7 @@ impl Known {
 struct Seen {
     inputs: BTreeSet<InputFacts>,
     runs: BTreeSet<Context>,
+    read: Vec<Json>,
     opposed: Vec<[usize; 2]>,
     /// The first reason why the formula has no value, other than a mistake in the formula.
     hindrance: Option<NoValue>,
@@ -209,6 +212,7 @@ pub fn evaluate(
                 .map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
             inputs: seen.inputs,
             runs: seen.runs,
+            read: seen.read,
             opposed: seen.opposed,
         }),
         (Err(error), None) => {
@@ -338,6 +342,7 @@ fn value_in(row: &Row, name: &str, seen: &mut Seen) -> Found {
         return Err(wrong(error));
     }
     if let Some(value) = row.value(name) {
+        seen.read.push(value.clone());
         return Ok(value_of(value));
     }
     let text = format!("the run with {} has no {name:?}", listing(&row.labels));

@@ -42,7 +42,7 @@ pub mod traces;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use serde::de::DeserializeOwned;
@@ -80,6 +80,9 @@ pub struct Study {
     /// The texts of those tables of measurements that were read together with the study, by the names of their
     /// files. Other tables are read from the folder.
     tables: Arc<BTreeMap<String, String>>,
+    /// The numbers of requests after which limits of writes end, by what identifies the input, the limit and the
+    /// settings.
+    limits: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
 impl Study {
@@ -114,6 +117,7 @@ impl Study {
             origin: origin.to_owned(),
             folder,
             tables: Arc::default(),
+            limits: Arc::default(),
         };
         study.check()?;
         Ok(study)

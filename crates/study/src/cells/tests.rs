@@ -282,6 +282,7 @@ fn a_limit_of_writes_counts_no_reads() {
     assert_eq!(limited("limit_writes = 0"), json!(0));
     assert_eq!(limited("limit_writes = 9"), json!(7));
     assert_eq!(limited("limit_writes = 3\nlimit = 4"), json!(4));
+    assert_eq!(limited("limit_writes = 5\nlimit = 4"), json!(4));
     assert_eq!(limited(""), Value::Null);
 }
 
@@ -290,4 +291,18 @@ fn a_workload_with_parameters_can_have_a_limit_of_writes() {
     let text = "title = 't'\n[[input]]\nname = 'made'\nworkload = 'uniform:requests=50'\nset = { \"workload.write_percent\" = 100 }\nlimit_writes = 7\n[[grid]]\nbuffers = ['lru']\nsizes = ['64KiB']\n";
     let found = cells(text, Scale::Reduced, &Extra::default()).unwrap();
     assert_eq!(found.cells[0].input.identity["limit"], json!(7));
+}
+
+#[test]
+fn a_limit_of_writes_is_counted_for_each_seed() {
+    let text = "title = 't'\n[[input]]\nname = 'made'\nworkload = 'uniform:requests=2000,write_percent=50'\nlimit_writes = 500\n[[grid]]\nbuffers = ['lru', 'fifo']\nsizes = ['64KiB']\nseeds = [1, 2, 3]\n";
+    let found = cells(text, Scale::Reduced, &Extra::default()).unwrap();
+    let limits = found.cells.iter().map(|cell| {
+        let limit = cell.input.identity["limit"].as_u64().unwrap();
+        (&cell.labels["seed"], limit)
+    });
+    let limits: BTreeSet<_> = limits.collect();
+    assert_eq!(limits.len(), 3, "{limits:?}");
+    let different: BTreeSet<_> = limits.iter().map(|(_, limit)| limit).collect();
+    assert!(different.len() > 1, "{limits:?}");
 }

@@ -130,7 +130,7 @@ impl Verdict {
                 "The paper's own trace gives the published value within the declared tolerance or, if the paper publishes no value, shows what the paper says; or a worked example of the paper comes out as printed."
             }
             Self::SignReproduced => {
-                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size, with every seed, unpublished setting and open rule that was tried. The input is a stand-in or a real relative of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
+                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size; or what the paper says in words comes out within the declared limits, such as an order, a bound, or that something hardly changes. It is so with every seed, unpublished setting and open rule that was tried. The input is a stand-in or a real relative of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
             }
             Self::SignOnly => {
                 "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
@@ -148,7 +148,7 @@ impl Verdict {
                 "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
-                "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."
+                "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither."
             }
             Self::Contradicted => {
                 "The claim fails on the paper's own trace or on a named real relative of it, with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement, or a statement of the project's own is false. A claim that needs a named assumption is under-determined instead."

@@ -1,7 +1,7 @@
 //! The glossary of a report, for readers who know the papers but not the program.
 
 /// Words and their meanings, in the order in which the glossary shows them.
-pub(super) const GLOSSARY: [(&str, &str); 36] = [
+pub(super) const GLOSSARY: [(&str, &str); 40] = [
     (
         "claim",
         "A statement of a paper, or a statement of this project (R, T). Its name is the letter of its paper and a number; the trace, size or setting follows after a point, as in P12.cello-d8-best.",
@@ -28,15 +28,19 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "3/4 behind a verdict",
-        "The claim was judged in four cases (the base run, other seeds, unpublished settings) and holds in three of them.",
+        "The claim was judged in four cases (the base run, other seeds, unpublished settings) and holds in three of them. A case in which every judged value is that of the base run, to the last digit, tests nothing: it is named, and is not counted.",
     ),
     (
         "seed",
-        "The number that determines the random choices of a generated stream. A claim is judged with several seeds.",
+        "The number that determines the random choices of a generated stream. Most claims on generated streams are judged with three seeds; a claim that is judged with one seed says so.",
     ),
     (
         "unpublished setting",
         "A setting that can change the result and that the paper does not print, such as the number of outstanding requests. One setting at a time is changed from the base run; the experiment lists the values that are tried.",
+    ),
+    (
+        "searched for",
+        "Said of a condition that was sought after the result was known. If the paper leaves the condition open, such as the load, the start state or the size of a request, it counts for every verdict, and the claim says that it was searched for. A condition that contradicts what the paper states is tried only to find a cause, and never counts.",
     ),
     (
         "rule left open, reading",
@@ -44,7 +48,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "judged values",
-        "The values that the check of a claim compares. Each claim has a table with the values of the base run, of each other seed and of each unpublished setting, and says whether the claim holds with them. A figure of the paper shows means over seeds, and often other quantities of the same runs.",
+        "The values that the check of a claim compares. Each claim has a table with the values of the base run, of each other seed and of each unpublished setting, and of the smallest choices of readings that change the outcome. The table says whether the claim holds with them and, if the verdict tests the size of an effect, whether the size is seen. A figure of the paper shows means over seeds, and often other quantities of the same runs.",
     ),
     (
         "turned by",
@@ -84,7 +88,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "fitted",
-        "A parameter of a stand-in that was chosen so that a claim comes out. Such a claim is no evidence, and is under-determined.",
+        "A parameter of a stand-in's base run that was chosen so that a claim comes out. Such a claim is no evidence, and is under-determined. A condition that was searched for is a case beside the base run, and counts.",
     ),
     (
         "sign, sign only",
@@ -96,11 +100,23 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "asked",
-        "The condition that the check demands of the measured values. Its limits were declared for all papers before the runs (see What counts as what).",
+        "The condition that the check demands of the measured values. Its limits were declared for all papers (see What counts as what).",
     ),
     (
         "in proportion",
         "The buffer has the same ratio to the footprint of the stream as the paper's buffer has to the footprint of its trace, because a relative is smaller than the paper's trace.",
+    ),
+    (
+        "at most 20 in the device",
+        "How many requests the device works on at a time. No paper prints it; 20 is the default of this simulator, taken from the SSD extension of DiskSim.",
+    ),
+    (
+        "open loop, closed loop",
+        "In an open loop, requests come at the times of the stream, whatever the device does. In a closed loop, a fixed number of requests is always under way, and the next comes when one of them has ended.",
+    ),
+    (
+        "costs from counts of operations",
+        "The BPLRU and the BPAC paper count reads, programs and erases, and add up their times. Throughput is then the bytes that the host writes, divided by that sum; when requests arrive plays no part, so no rate of arrivals limits it.",
     ),
     (
         "response of destaged requests",

@@ -329,9 +329,11 @@ impl Plan {
         // For each claim, the combinations that were evaluated before, with the results that the claim used under
         // them.
         let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
+        // For each claim, the values that it reads from its runs under the default.
+        let mut by_default: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
-            let mut alike = BTreeMap::new();
+            let (mut alike, mut idle) = (BTreeMap::new(), BTreeSet::new());
             for claim in &paper.claims {
                 let case = self.case(paper, claim, rows, None);
                 let Some(tried) = case.base()? else {
@@ -350,6 +352,11 @@ impl Plan {
                 let first = before.iter().find(is_own).map(|(first, _)| *first);
                 alike.insert(claim.id.clone(), first.unwrap_or(place));
                 before.push((place, own));
+                if place == 0 {
+                    by_default.insert(&claim.id, tried.read);
+                } else if by_default.get(&*claim.id) == Some(&tried.read) {
+                    idle.insert(claim.id.clone());
+                }
                 measured.insert(claim.id.clone(), tried.measured);
             }
             combinations.push(readings::Combination {
@@ -357,6 +364,7 @@ impl Plan {
                 claims,
                 measured,
                 alike,
+                idle,
             });
         }
         Ok(Some(Readings {
@@ -469,7 +477,7 @@ impl PaperReport {
             "source": self.source,
             "about": self.about,
             "experiments": experiments.collect::<Vec<_>>(),
-            "open": open.map(|rule| json!({"name": rule.parameter, "about": rule.about})).collect::<Vec<_>>(),
+            "open": open.map(|rule| json!({"name": rule.parameter, "about": rule.about, "says": rule.says})).collect::<Vec<_>>(),
         })
     }
 }

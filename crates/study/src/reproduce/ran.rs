@@ -21,7 +21,7 @@ pub struct Ran {
     /// if the claim uses no runs.
     pub runs: String,
     /// The scale of the runs, and how to execute them at the other scale, in sentences. Empty if the claim uses
-    /// no runs.
+    /// no runs, or if both scales have the same runs.
     pub scale: String,
     /// The commands that repeat the runs. In a command, DIR stands for the path of a folder of traces, and FILE
     /// for the path of a trace.
@@ -191,6 +191,15 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         (Some(dies), None) => format!("; {dies} dies"),
         (None, None) => String::new(),
     };
+    let counts = |row: &&Row| {
+        row.value("sim.costing")
+            .is_some_and(|kind| kind == "op_count")
+    };
+    if !with.is_empty() && with.iter().all(counts) {
+        return format!(
+            "{flash}; costs from counts of operations, so that the times of arrival play no part"
+        );
+    }
     let depth = of_all("host.queue_depth");
     let [most, of] = match &depth {
         Some(depth) => [
@@ -371,7 +380,8 @@ fn axes_of(
     axes.iter().filter_map(values).collect()
 }
 
-/// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale.
+/// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale. Empty if
+/// both scales have the same runs.
 pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> String {
     let inputs: BTreeSet<_> = runs.iter().filter_map(|run| run.get("input")).collect();
     let cut = inputs
@@ -380,15 +390,17 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     let cut: Vec<_> = cut
         .map(|(input, requests)| match study.is_measured(input) {
             true => format!("{requests} requests for each load of {input}"),
-            false => format!("the first {requests} requests of {input}"),
+            false => {
+                let of = study.whole(input);
+                let of = of.map_or(String::new(), |whole| format!(" (of at most {whole})"));
+                format!("the first {requests} requests of {input}{of}")
+            }
         })
         .collect();
     let made = format!("Made at the {} scale", scale.name());
     let other = scale.other().name();
     match (cut.is_empty(), scale) {
-        (true, _) => format!(
-            "{made}; with --scale {other} the runs are the same, since nothing of the input is left out."
-        ),
+        (true, _) => String::new(),
         (false, Scale::Reduced) => format!(
             "{made}: {}. With --scale {other} behind the command all requests are run.",
             cut.join(", ")
@@ -592,6 +604,11 @@ mod tests {
             said(&[("lru", "page", device)]),
             "1 run: buffer lru; ftl page; 48 dies with pages of 4 KiB; closed loop of 20 (a request comes when another has ended)"
         );
+        let counted = with(json!({ "host.replay": "trace", "sim.costing": "op_count" }));
+        assert_eq!(
+            said(&[("lru", "bast", counted)]),
+            "1 run: buffer lru; ftl bast; costs from counts of operations, so that the times of arrival play no part"
+        );
         let closed = with(json!({ "host.replay": "closed" }));
         assert_eq!(
             said(&[("lru", "bast", closed), ("bpac", "bast", bpac)]),
@@ -627,15 +644,12 @@ mod tests {
             )
         };
         for (limits, scale, said) in [
+            ("", Scale::Reduced, ""),
+            ("limit = 5\nreduced_limit = 5", Scale::Full, ""),
             (
-                "",
+                "limit = 50\nreduced_limit = 5",
                 Scale::Reduced,
-                "Made at the reduced scale; with --scale full the runs are the same, since nothing of the input is left out.",
-            ),
-            (
-                "limit = 5\nreduced_limit = 5",
-                Scale::Full,
-                "Made at the full scale; with --scale reduced the runs are the same, since nothing of the input is left out.",
+                "Made at the reduced scale: the first 5 requests of made (of at most 50 requests). With --scale full behind the command all requests are run.",
             ),
             (
                 "reduced_limit = 5",

@@ -32,7 +32,7 @@ pub struct Rule {
     pub about: String,
     /// The interpretation that each value of the parameter selects, as a clause such as `every write to a block
     /// is a use of it`. Values that need no explanation are absent.
-    says: BTreeMap<String, String>,
+    pub(super) says: BTreeMap<String, String>,
 }
 
 impl Rule {
@@ -70,6 +70,9 @@ pub struct Combination {
     /// For each claim, by its id, the index of the first combination under which the claim uses exactly the same
     /// runs as under this one. If there is no such earlier combination, the index is that of this combination.
     pub(super) alike: BTreeMap<String, usize>,
+    /// The ids of the claims that read the same values from their runs as under the first combination. For them, this
+    /// combination tests nothing.
+    pub(super) idle: BTreeSet<String>,
 }
 
 impl Combination {
@@ -137,14 +140,28 @@ impl Readings {
         first.copied().unwrap_or(place)
     }
 
-    /// The combinations that test the claim `id`, the default first. A combination is a test only if every run of the
-    /// claim gave a result under it, and if the claim uses other runs under it than under each earlier combination.
-    fn tests(&self, id: &str) -> Vec<&Combination> {
+    /// The combinations under which every run of the claim `id` gave a result, and under which the claim uses other
+    /// runs than under each earlier combination. The default is the first.
+    fn different<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Combination> {
         let all = self.combinations.iter().enumerate();
-        let tests = all.filter(|(place, each)| {
+        let different = all.filter(move |(place, each)| {
             each.claims.contains_key(id) && self.alike(id, *place) == *place
         });
-        tests.map(|(_, each)| each).collect()
+        different.map(|(_, each)| each)
+    }
+
+    /// The combinations that test the claim `id`, the default first: those of [`Self::different`] with other judged
+    /// values than the default.
+    fn tests(&self, id: &str) -> Vec<&Combination> {
+        let all = self.different(id);
+        all.filter(|each| !each.idle.contains(id)).collect()
+    }
+
+    /// The number of combinations under which the claim `id` uses other runs than under each earlier combination, but
+    /// reads the same values from them as by default.
+    fn idle(&self, id: &str) -> usize {
+        let all = self.different(id);
+        all.filter(|each| each.idle.contains(id)).count()
     }
 
     /// A sentence about the combinations under which a run of the claim `id` gave no result; empty if there are
@@ -182,10 +199,16 @@ impl Readings {
     pub(super) fn others(&self, id: &str) -> Option<String> {
         self.combinations.first()?.claims.get(id)?;
         let rules = self.of_rules(id);
-        match self.tests(id).len().saturating_sub(1) {
-            0 => None,
-            1 => Some(format!("the other combination of {rules}")),
-            count => Some(format!("each of the {count} other combinations of {rules}")),
+        match self.tests(id).as_slice() {
+            [] | [_] => None,
+            [_, other] => Some(format!(
+                "the other combination of {rules}, where {}",
+                self.words_of(other)
+            )),
+            [_, others @ ..] => Some(format!(
+                "each of the {} other combinations of {rules}",
+                others.len()
+            )),
         }
     }
 
@@ -205,11 +228,11 @@ impl Readings {
         let all = self.rules.len();
         match (count, count == all) {
             (1, true) => format!(
-                "The rule that the paper leaves open is one of {}. It changes no run of this claim, because each of its runs either does not use the rule or sets it to one reading. So this rule does not test the claim.",
+                "The rule that the paper leaves open, which applies to {}, changes no run of this claim: its runs do not use the rule, or are made with one reading of it only. So this rule does not test the claim.",
                 of.join(" and ")
             ),
             (_, true) => format!(
-                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, because each of its runs either does not use the rules or sets them to one reading. So these rules do not test the claim.",
+                "The {all} rules that the paper leaves open, which apply to {}, change no run of this claim: its runs do not use the rules, or are made with one reading of them only. So these rules do not test the claim.",
                 of.join(" and ")
             ),
             (1, false) => "The other open rule changes no run of this claim.".to_owned(),
@@ -224,21 +247,44 @@ impl Readings {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
         let tests = self.tests(id);
-        let (others, idle) = (tests.len() - 1, self.rules.len() - self.bearing(id));
-        if others == 0 {
-            return Some(self.without(idle));
+        let (others, unused) = (tests.len() - 1, self.rules.len() - self.bearing(id));
+        let idle = self.idle(id);
+        if others == 0 && idle == 0 {
+            return Some(self.without(unused));
         }
         let of_rules = self.of_rules(id);
-        let rest = match idle {
-            0 => String::new(),
-            idle => format!(" {}", self.without(idle)),
+        let same = match (others, idle) {
+            (_, 0) => String::new(),
+            (0, 1) => format!(
+                "The other combination of {of_rules} changes no judged value, so that it does not test the claim."
+            ),
+            (0, _) => format!(
+                "The {idle} other combinations of {of_rules} change no judged value, so that they do not test the claim."
+            ),
+            (_, 1) => {
+                " One more combination changes no judged value, and is not counted.".to_owned()
+            }
+            _ => format!(" {idle} more combinations change no judged value, and are not counted."),
+        };
+        let rest = match unused {
+            0 => same,
+            unused => format!("{same} {}", self.without(unused)),
         };
         let rest = format!("{rest}{}", self.failed(id));
+        if others == 0 {
+            return Some(rest);
+        }
         let turning = self.turning(id);
         let [makes, make] = turned_to(!by_default);
         if turning.is_empty() {
             return Some(match others {
-                1 => format!("The other combination of {of_rules} does not {make}.{rest}"),
+                1 => {
+                    let other = tests.last().map(|each| self.words_of(each));
+                    format!(
+                        "The other combination of {of_rules}, where {}, does not {make}.{rest}",
+                        other.unwrap_or_default()
+                    )
+                }
                 _ => format!("None of {others} other combinations of {of_rules} {makes}.{rest}"),
             });
         }
@@ -321,13 +367,19 @@ impl Readings {
         let all = self.combinations.iter().filter_map(|each| {
             let measured = each.measured.get(id);
             let measured = measured.filter(|measured| is_sought(measured))?;
-            Some((self.changed(each), each, measured))
+            Some((self.changed(each).len(), each, measured))
         });
-        let (changed, each, measured) = all.min_by_key(|(changed, ..)| changed.len())?;
-        let set = changed
-            .iter()
-            .map(|index| (*index, each.values[*index].as_str()));
-        Some((self.named(&set.collect::<Vec<_>>()), measured.clone()))
+        let (_, each, measured) = all.min_by_key(|(changed, ..)| *changed)?;
+        Some((self.words_of(each), measured.clone()))
+    }
+
+    /// Describes in words the rules for which the combination `each` has another value than the default combination.
+    fn words_of(&self, each: &Combination) -> String {
+        let changed = self.changed(each).into_iter();
+        let set: Vec<_> = changed
+            .map(|index| (index, each.values[index].as_str()))
+            .collect();
+        self.named(&set)
     }
 
     /// Describes the rules of `set` in words, with their values in `set` and in the base run. `set` has the index
@@ -449,6 +501,7 @@ mod tests {
             claims: BTreeMap::from([("X".to_owned(), holds)]),
             measured: BTreeMap::from([("X".to_owned(), json!(values.join("")))]),
             alike: BTreeMap::new(),
+            idle: BTreeSet::new(),
         };
         let rule = |name: &str, says: &str| Rule {
             parameter: name.to_owned(),
@@ -511,7 +564,7 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of 1 of the 3 rules that the paper leaves open does not make it fail. The other 2 open rules change no run of this claim."
+            "The other combination of 1 of the 3 rules that the paper leaves open, where c = 1 (the base run has 0), does not make it fail. The other 2 open rules change no run of this claim."
         );
     }
 
@@ -531,8 +584,9 @@ mod tests {
             claims: BTreeMap::from([("X".to_owned(), true), ("Y".to_owned(), of_y)]),
             measured: BTreeMap::new(),
             alike: BTreeMap::from([("X".to_owned(), 0), ("Y".to_owned(), place % 2)]),
+            idle: BTreeSet::new(),
         };
-        let readings = Readings {
+        let mut readings = Readings {
             rules: vec![rule("a"), rule("b")],
             combinations: vec![
                 combination(0, ["0", "0"], true),
@@ -543,7 +597,7 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, because each of its runs either does not use the rules or sets them to one reading. So these rules do not test the claim."
+            "The 2 rules that the paper leaves open, which apply to bpac, change no run of this claim: its runs do not use the rules, or are made with one reading of them only. So these rules do not test the claim."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(
@@ -552,9 +606,18 @@ mod tests {
         );
         assert_eq!(
             readings.others("Y").unwrap(),
-            "the other combination of 1 of the 2 rules that the paper leaves open"
+            "the other combination of 1 of the 2 rules that the paper leaves open, where b = 1 (the base run has 0)"
         );
         let share = readings.share_of("Y").unwrap();
         assert_eq!((share.held, share.tried), (1, 2));
+        // Other runs with the same judged values are no test either.
+        readings.combinations[1].idle.insert("Y".to_owned());
+        readings.combinations[1].claims.insert("Y".to_owned(), true);
+        readings.combinations[3].claims.insert("Y".to_owned(), true);
+        assert_eq!(
+            readings.turned("Y").unwrap(),
+            "The other combination of 1 of the 2 rules that the paper leaves open changes no judged value, so that it does not test the claim. The other open rule changes no run of this claim."
+        );
+        assert_eq!(readings.others("Y"), None);
     }
 }

@@ -67,7 +67,7 @@ impl Case<'_> {
         let mut folded = Vec::new();
         if outcome.verdict == Verdict::UnderDetermined && !outcome.evidence.assumed {
             because.extend(self.there(outcome));
-            folded.extend(self.besides(outcome));
+            because.extend(self.besides(outcome));
         }
         if outcome.verdict == Verdict::Reproduced && outcome.evidence.readings.is_some() {
             let rules = self.readings.map(|each| each.defaults(&self.claim.id));
@@ -468,7 +468,8 @@ impl Case<'_> {
     /// A sentence with the range and the mean of each measured number over the seeds; `None` if there are more
     /// than [`FEW`] numbers, or if no number has a range of at least [`WIDE`] times its mean.
     fn over_seeds(&self, outcome: &Outcome) -> Option<String> {
-        let seeds = outcome.others.iter().filter(|other| other.is_seed);
+        let others = outcome.others.iter().chain(&outcome.idle);
+        let seeds = others.filter(|other| other.is_seed);
         let mut all = vec![&outcome.first.measured];
         all.extend(seeds.map(|other| &other.tried.measured));
         let words = self.words.cloned().unwrap_or_default();
@@ -552,19 +553,14 @@ impl Case<'_> {
                 ways.len(),
                 ways.join(", or where ")
             ),
-            Decisive::Rules(count, ways) => {
-                let reading = match count {
-                    2 => "another reading of both".to_owned(),
-                    _ => format!("another reading of all {count}"),
-                };
-                let one = match ways.len() {
-                    1 => String::new(),
-                    all => format!(", in each of {all} ways"),
-                };
-                format!(
-                    "{count} rules that the paper leaves open decide together: {in_base} with {reading}{one}."
-                )
-            }
+            Decisive::Rules(count, ways) => match ways.len() {
+                1 => format!(
+                    "{count} rules that the paper leaves open decide together: {in_base} if all of them are read otherwise."
+                ),
+                all => format!(
+                    "Rules that the paper leaves open decide: {in_base} if {count} of them are read otherwise. There are {all} such choices of {count} rules."
+                ),
+            },
         })
     }
 
@@ -757,6 +753,7 @@ impl Case<'_> {
             failed: BTreeMap::new(),
             inputs: first.inputs.clone(),
             runs: first.runs.clone(),
+            read: Vec::new(),
         };
         let said = in_brackets(Some(self.beside_printed(&there)?));
         let does = spoken(there.holds);
@@ -915,6 +912,7 @@ impl Case<'_> {
     /// compared with the base run.
     pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
         let seeds = self.beside(outcome);
+        let idle = idle(&outcome.idle);
         let sized = self.sized_otherwise(outcome);
         let sized = match sized.is_empty() {
             true => self.sized_case(outcome).map(|(rules, _)| rules),
@@ -924,7 +922,8 @@ impl Case<'_> {
         let rules = self
             .readings
             .and_then(|readings| readings.turned(&self.claim.id));
-        seeds.into_iter().chain(sized).chain(rules).collect()
+        let beside = seeds.into_iter().chain(idle);
+        beside.chain(sized).chain(rules).collect()
     }
 
     /// A text about the seeds and unpublished settings that change the result of the check; for some claims it
@@ -937,14 +936,18 @@ impl Case<'_> {
         let tried = counted(&outcome.others).join(" and ");
         let makes = turned_to(!outcome.first.holds);
         let is_seeded = outcome.evidence.role == Role::StandIn && self.kind == Kind::Measured;
-        let has_seeds = outcome.others.iter().any(|other| other.is_seed);
-        let has_settings = outcome.others.iter().any(|other| !other.is_seed);
+        let mut all = outcome.others.iter().chain(&outcome.idle);
+        let has_seeds = all.clone().any(|other| other.is_seed);
+        let has_settings = all.any(|other| !other.is_seed);
         let untried = match (has_seeds, has_settings) {
             (false, true) if is_seeded => " No other seed was tried.",
             (true, false) if self.kind == Kind::Measured => " No unpublished setting was tried.",
             _ => "",
         };
         match (outcome.others.as_slice(), turning.len()) {
+            ([], _) if !outcome.idle.is_empty() => {
+                (!untried.is_empty()).then(|| untried.trim_start().to_owned())
+            }
             ([], _) => match (self.kind, outcome.evidence.role) {
                 (Kind::Measured, Role::StandIn) => {
                     Some("Neither another seed nor an unpublished setting was tried.".to_owned())
@@ -970,8 +973,16 @@ impl Case<'_> {
                 self.explained(&others)
             )),
             (all, _) => {
+                // The main reason is followed by the description of the setting that decides.
+                let decisive = match self.decisive(outcome) {
+                    Some(Decisive::Beside(one)) if !outcome.evidence.assumed => one.name.as_str(),
+                    _ => "",
+                };
                 let with = |other: &&Other| {
-                    let name = self.described(&other.name);
+                    let name = match other.name == decisive {
+                        true => other.name.clone(),
+                        false => self.described(&other.name),
+                    };
                     format!("{name}: {}", self.outcome_in(&other.tried))
                 };
                 let listed: Vec<_> = turning.iter().map(with).collect();
@@ -983,8 +994,9 @@ impl Case<'_> {
                     ),
                 };
                 let count = kinds(turning.iter().copied(), ["seed", "setting"]).join(" and ");
-                let which = match all.len() {
-                    1 => "The only one that was tried beside the base run".to_owned(),
+                let which = match all {
+                    [one] if one.is_seed => "The only other seed".to_owned(),
+                    [_] => "The only setting that was tried beside the base run".to_owned(),
                     _ => format!("Of {tried}, tried one at a time, {count}"),
                 };
                 let makes = makes[usize::from(turning.len() > 1)];
@@ -1014,21 +1026,26 @@ impl Case<'_> {
     /// value.
     fn interval(&self, by: Tolerance) -> Option<String> {
         let published = self.published();
+        let unit = self.words.map_or("", |words| words.unit.as_str());
+        // No quantity can decrease by more than 100 %.
+        let least = if unit == "%" {
+            -100.0
+        } else {
+            f64::NEG_INFINITY
+        };
+        let around = |number: f64| by.around(number).map(|end| end.max(least));
         let numbers = match (&published, self.claim.check.check) {
             // If the paper published two bounds, the tolerance extends the interval between them at both ends.
             (Value::Array(bounds), Check::Between) => match bounds.as_slice() {
-                [low, high] => json!([by.around(low.as_f64()?)[0], by.around(high.as_f64()?)[1]]),
+                [low, high] => json!([around(low.as_f64()?)[0], around(high.as_f64()?)[1]]),
                 _ => return None,
             },
             (Value::Array(items), _) => {
-                let each = items
-                    .iter()
-                    .map(|item| item.as_f64().map(|item| by.around(item)));
+                let each = items.iter().map(|item| item.as_f64().map(around));
                 json!(each.collect::<Option<Vec<_>>>()?)
             }
-            (one, _) => json!(by.around(one.as_f64()?)),
+            (one, _) => json!(around(one.as_f64()?)),
         };
-        let unit = self.words.map_or("", |words| words.unit.as_str());
         self.named(&between(&numbers, unit))
     }
 
@@ -1093,6 +1110,21 @@ fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]
     };
     let both = [of(seeds.len(), seed), of(settings.len(), setting)];
     both.into_iter().flatten().collect()
+}
+
+/// A sentence about the seeds and settings that change no judged value, and are therefore not counted; `None` if there
+/// are none.
+fn idle(others: &[Other]) -> Option<String> {
+    let all: Vec<_> = others.iter().collect();
+    let [change, are] = match all.len() {
+        0 => return None,
+        1 => ["changes", "It is"],
+        _ => ["change", "They are"],
+    };
+    Some(format!(
+        "{} {change} nothing: every judged value is that of the base run. {are} not counted.",
+        capital(&names(&all)),
+    ))
 }
 
 /// The names of `others`: `seeds 2 and 3; the settings drained and empty`.

@@ -34,7 +34,7 @@ pub struct Values {
     /// Whether the two published numbers are shown as a range, because the check asks for a value between them.
     pub published_range: bool,
     /// The result in the base run, the results with each other seed and each unpublished setting, and the results
-    /// under those interpretations of open rules that change whether the claim holds.
+    /// under the smallest choices of open rules that change whether the claim holds.
     pub tries: Vec<Try>,
 }
 
@@ -48,6 +48,11 @@ pub struct Try {
     pub measured: Value,
     /// Whether the claim holds with this measured value.
     pub holds: bool,
+    /// Whether the measured value has at least the required share of the published size; `None` if the claim is not
+    /// checked for its sign or has no published size.
+    pub sized: Option<bool>,
+    /// Whether every judged value is that of the base run. Such a case tests nothing, and is not counted.
+    pub is_idle: bool,
 }
 
 impl Values {
@@ -125,7 +130,10 @@ pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<Strin
         let own = format!("{digits} {}", &value[digits.len()..]);
         let bytes = shrunk.and_then(|times| Some(times * read_bytes(value)?));
         match bytes {
-            Some(bytes) => format!("{own} for {}", spoken("size", &bytes.to_string())),
+            Some(bytes) => format!(
+                "{own} for the paper's {}",
+                spoken("size", &bytes.to_string())
+            ),
             None => own,
         }
     };

@@ -35,6 +35,8 @@ pub struct Judged {
     pub kind: Kind,
     /// The check, with its tolerance and its formula if it has them.
     pub check: String,
+    /// The allowed deviation of the measured from the published value, such as `10 %`; `None` if the check has none.
+    pub tolerance: Option<Tolerance>,
     /// The condition that the check tests, as a sentence.
     pub asked: String,
     /// The published and the measured values.
@@ -66,15 +68,26 @@ impl Judged {
     /// The claim in the JSON form that `destage reproduce` writes.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let inputs = self.ran.inputs.iter().map(
-            |(input, label)| json!({"name": input.name, "label": label, "digest": input.digest, "role": input.role, "differs": input.differs}),
-        );
+        let inputs = self.ran.inputs.iter().map(|(input, label)| {
+            json!({
+                "name": input.name, "label": label, "digest": input.digest,
+                "stand_in": input.role.stands_in(), "kind": input.role.kind(),
+                "differs": input.differs,
+            })
+        });
         let tries = self.values.tries.iter().map(
             |Try {
                  name,
                  measured,
                  holds,
-             }| json!({"name": name, "measured": measured, "holds": holds}),
+                 sized,
+                 is_idle,
+             }| {
+                json!({
+                    "name": name, "measured": measured, "holds": holds,
+                    "sized": sized, "idle": is_idle,
+                })
+            },
         );
         let commands = self.ran.commands.iter();
         let commands =
@@ -87,10 +100,12 @@ impl Judged {
             "kind": self.kind.name(),
             "experiment": self.ran.experiment,
             "check": self.check,
+            "tolerance": self.tolerance.map(|tolerance| tolerance.to_string()),
             "asked": self.asked,
             "published": self.values.published,
             "measured": self.values.measured,
-            "ratio": self.values.ratio,
+            // The check `property` compares no numbers, so tables have no ratio for it. The two numbers still have one.
+            "effect": ratios(&self.values.measured, &self.values.published),
             "quantity": self.values.quantity,
             "unit": self.values.unit,
             "labels": self.values.labels,
@@ -122,6 +137,8 @@ pub(super) struct Tried {
     pub(super) inputs: BTreeSet<InputFacts>,
     /// The labels of the runs that the formulas used.
     pub(super) runs: BTreeSet<Context>,
+    /// The judged values: those that the formulas read from the runs, in the order in which they were read.
+    pub(super) read: Vec<Value>,
 }
 
 impl Tried {
@@ -132,6 +149,7 @@ impl Tried {
         failed: BTreeMap::new(),
         inputs: BTreeSet::new(),
         runs: BTreeSet::new(),
+        read: Vec::new(),
     };
 }
 
@@ -166,6 +184,9 @@ pub(super) struct Outcome {
     pub(super) first: Tried,
     /// The results with each other seed and with each unpublished setting.
     pub(super) others: Vec<Other>,
+    /// The other seeds and the unpublished settings that are left out, because every judged value is that of the base
+    /// run, to the last digit. Such a case tests nothing.
+    pub(super) idle: Vec<Other>,
     /// The seeds and unpublished settings that are left out, because a run failed.
     pub(super) failed: Vec<Failed>,
     pub(super) evidence: Evidence,
@@ -224,6 +245,7 @@ impl Case<'_> {
         let Outcome {
             first,
             others,
+            idle,
             evidence:
                 Evidence {
                     share,
@@ -248,14 +270,15 @@ impl Case<'_> {
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         if !judged.ran.runs.is_empty() {
-            judged.ran.runs.push_str(&self.repeated(&others));
+            let beside: Vec<_> = others.iter().chain(&idle).collect();
+            judged.ran.runs.push_str(&self.repeated(&beside));
         }
         Ok(judged)
     }
 
     /// A clause that the runs of a claim are also made with each other seed, setting and combination of open
     /// rules; empty if nothing but the base run was tried.
-    fn repeated(&self, others: &[Other]) -> String {
+    fn repeated(&self, others: &[&Other]) -> String {
         let rules = self
             .readings
             .and_then(|readings| readings.others(&self.claim.id));
@@ -282,21 +305,27 @@ impl Case<'_> {
         if self.over.is_none() {
             return Vec::new();
         }
-        let of = |name: &str, tried: &Tried| Try {
+        let of = |name: &str, tried: &Tried, is_idle: bool| Try {
             name: name.to_owned(),
             measured: tried.measured.clone(),
             holds: tried.holds,
+            sized: self.is_of_size(&tried.measured),
+            is_idle,
         };
-        let mut all = vec![of("base run", &outcome.first)];
+        let mut all = vec![of("base run", &outcome.first, false)];
         let others = outcome.others.iter();
-        all.extend(others.map(|other| of(&other.name, &other.tried)));
+        all.extend(others.map(|other| of(&other.name, &other.tried, false)));
+        let idle = outcome.idle.iter();
+        all.extend(idle.map(|other| of(&other.name, &other.tried, true)));
         let turned = self
             .readings
             .map_or(Vec::new(), |all| all.tried(&self.claim.id));
         all.extend(turned.into_iter().map(|(name, measured)| Try {
             name,
+            sized: self.is_of_size(&measured),
             measured,
             holds: !outcome.first.holds,
+            is_idle: false,
         }));
         all
     }
@@ -329,14 +358,16 @@ impl Case<'_> {
             (name, false, context)
         };
         let settings = self.variants(VariantKind::Unpublished).into_iter();
-        let (mut tries, mut failed) = (Vec::new(), Vec::new());
+        let (mut tries, mut idle, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
         {
             match self.other_case(&context)? {
                 // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
                 // base run. Such a result is no further case, and is dropped.
                 Beside::Tried(tried) if tried.runs.is_empty() || tried.runs != first.runs => {
-                    tries.push(Other {
+                    let is_same = !tried.read.is_empty() && tried.read == first.read;
+                    let cases = if is_same { &mut idle } else { &mut tries };
+                    cases.push(Other {
                         name,
                         is_seed,
                         tried,
@@ -382,6 +413,7 @@ impl Case<'_> {
         let verdict = decide(&evidence);
         Ok(Ok(Outcome {
             others: tries,
+            idle,
             failed,
             first,
             evidence,
@@ -662,6 +694,7 @@ impl Case<'_> {
         let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
         let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
         let (mut inputs, mut runs) = (BTreeSet::new(), BTreeSet::new());
+        let mut read = Vec::new();
         let (mut values, mut failed) = (Vec::new(), BTreeMap::new());
         for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
@@ -675,6 +708,7 @@ impl Case<'_> {
                     let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
                     inputs.extend(outcome.inputs);
                     runs.extend(outcome.runs);
+                    read.extend(outcome.read);
                     outcome.value
                 }
                 None => Value::Null,
@@ -685,6 +719,7 @@ impl Case<'_> {
                 let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
                 inputs.extend(outcome.inputs);
                 runs.extend(outcome.runs);
+                read.extend(outcome.read);
                 opposed = outcome.opposed;
                 truth(&outcome.value).map_err(NoValue::Wrong)
             };
@@ -706,6 +741,7 @@ impl Case<'_> {
             failed,
             inputs,
             runs,
+            read,
         })
     }
 
@@ -780,7 +816,10 @@ impl Case<'_> {
 
     /// The commands that repeat the runs of the claim; empty if the claim uses no runs.
     fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
-        let how = (self.scale, self.readings.is_some());
+        // Without the trace it is unknown whether an open rule tests the claim.
+        let is_tested =
+            |each: &Readings| missing.is_some() || each.others(&self.claim.id).is_some();
+        let how = (self.scale, self.readings.is_some_and(is_tested));
         let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);
         self.over.map_or(Vec::new(), of)
     }
@@ -838,6 +877,7 @@ impl Case<'_> {
             statement: claim.statement.clone(),
             kind: self.kind,
             check: self.checked()?,
+            tolerance: self.tolerance()?,
             asked: self.asked(&values.quantity)?,
             values,
             verdict,

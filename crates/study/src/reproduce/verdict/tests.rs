@@ -307,6 +307,41 @@ fn a_failed_case_is_left_out() {
     assert!(turned.is_empty(), "{turned:?}");
 }
 
+/// A case in which every judged value is that of the base run tests nothing. It is left out of both numbers, and named.
+/// Equal results of a check do not suffice: here only the case with seed 2 reads another value.
+#[test]
+fn a_case_that_changes_nothing_is_left_out() {
+    let runs: Runs<'_> = &[
+        ("base", "1", 100.0),
+        ("base", "2", 99.0),
+        ("undrained", "1", 100.0),
+        ("empty", "1", 100.0),
+    ];
+    let above = "check = 'property'\nmeasured = 'm(\"v\") > 40'";
+    let left = judged(above, runs, Role::StandIn).unwrap();
+    assert_eq!(left.verdict, Verdict::SignReproduced);
+    let share = left.share.map(|share| (share.held, share.tried));
+    assert_eq!(share, Some((2, 2)));
+    assert_eq!(
+        left.why.turned,
+        [
+            "Seed 2, tried beside the base run, does not make it fail.",
+            "The settings undrained and empty change nothing: every judged value is that of the base run. They are not counted.",
+        ]
+    );
+    let idle = left.values.tries.iter().map(|each| each.is_idle);
+    assert_eq!(idle.collect::<Vec<_>>(), [false, false, true, true]);
+    let one = judged(above, &[runs[0], runs[3]], Role::StandIn).unwrap();
+    assert_eq!(one.share, None);
+    assert_eq!(
+        one.why.turned,
+        [
+            "No other seed was tried.",
+            "The setting empty changes nothing: every judged value is that of the base run. It is not counted."
+        ]
+    );
+}
+
 /// The seeds and the settings that make a claim fail are counted separately.
 #[test]
 fn seeds_and_settings_are_counted_apart() {
@@ -318,7 +353,7 @@ fn seeds_and_settings_are_counted_apart() {
     ];
     let open = judged(WITHIN, runs, Role::StandIn).unwrap();
     assert_eq!(
-        open.why.folded[0],
+        open.why.because.last().unwrap(),
         "It fails, too, with seed 3; the setting undrained."
     );
     let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail: ";
@@ -455,14 +490,39 @@ fn verdicts_have_words() {
     assert_eq!(document["folded"], json!(claim.why.folded));
     assert_eq!(document["turned"], json!(claim.why.turned));
     let tries = json!([
-        { "name": "base run", "measured": 100.0, "holds": true },
-        { "name": "seed 2", "measured": 50.0, "holds": false },
-        { "name": "undrained", "measured": 95.0, "holds": true },
+        { "name": "base run", "measured": 100.0, "holds": true, "sized": null, "idle": false },
+        { "name": "seed 2", "measured": 50.0, "holds": false, "sized": null, "idle": false },
+        { "name": "undrained", "measured": 95.0, "holds": true, "sized": null, "idle": false },
     ]);
     assert_eq!(document["tries"], tries);
     assert_eq!(document["commands"][0]["command"], "destage reproduce p/s");
     assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
-    assert_eq!(document["inputs"][0]["role"], "stand_in");
+    assert_eq!(document["tolerance"], "10 %");
+    assert_eq!(document["effect"], 1.0);
+    let asked = asked.to_json();
+    assert_eq!(
+        (&asked["tolerance"], &asked["effect"]),
+        (&Value::Null, &json!(2.0))
+    );
+}
+
+#[test]
+fn an_input_has_a_kind_and_says_whether_it_stands_in() {
+    for (role, kind, stands_in) in [
+        (Role::Made, "definition", false),
+        (Role::Measured, "own", false),
+        (Role::Original, "own", false),
+        (Role::Relative, "relative", false),
+        (Role::StandIn, "stand_in", true),
+        (Role::Unrelated, "stand_in", true),
+    ] {
+        let input = &judged(WITHIN, ONE, role).unwrap().to_json()["inputs"][0];
+        assert_eq!(
+            (&input["kind"], &input["stand_in"]),
+            (&json!(kind), &json!(stands_in)),
+            "{role:?}"
+        );
+    }
 }
 
 #[test]
@@ -663,6 +723,12 @@ fn a_size_has_to_last() {
         small.why.because[0],
         "The direction is as published in all that was tried, and the size depends on what the paper does not say: measured over published is 0.05 in the base run, and 0.95 with the setting undrained; at least 0.33 is asked."
     );
+    let seen = |judged: &Judged| -> Vec<_> {
+        let tries = judged.values.tries.iter();
+        tries.map(|each| each.sized).collect()
+    };
+    assert_eq!(seen(&open), [Some(true), Some(false)]);
+    assert_eq!(seen(&small), [Some(false), Some(true)]);
     let never = sized(1000, runs);
     assert_eq!(never.verdict, Verdict::SignOnly);
     assert!(never.why.because[0].ends_with("is asked. It is so, too, with the setting undrained."));
