@@ -406,6 +406,9 @@ pub struct FtlRow {
     pub places_writes: bool,
     /// The layer merges blocks; see [`Properties::has_merges`].
     pub has_merges: bool,
+    /// The layer works in whole program units even if no program waits for the rest of its unit. So the size of a
+    /// unit changes the results of runs without a clock, too.
+    pub works_in_units: bool,
     /// The parameters of the layer, without the prefix `ftl.`.
     pub parameters: &'static [Parameter],
     /// Builds the layer.
@@ -424,6 +427,7 @@ impl FtlRow {
         groups_planes: false,
         places_writes: false,
         has_merges: false,
+        works_in_units: false,
         parameters: &[],
         build: |_| unreachable!("each row builds its own layer"),
     };

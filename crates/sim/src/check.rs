@@ -118,8 +118,18 @@ pub static FACTS: &[Fact] = &[
         words: "pages that are programmed together (flash.program_unit, flash.program_passes, ftl.map_unit_bytes)",
         holds: |of| {
             let config = of.config;
-            config.units_per_page > 1 || config.is_timed() && config.units().is_some()
+            config.units_per_page > 1 || config.units_in_effect().is_some()
         },
+    },
+    Fact {
+        name: "whole-units",
+        words: "a layer that works in whole program units (ftl.kind = striped or zns)",
+        holds: |of| of.config.ftl_row.works_in_units,
+    },
+    Fact {
+        name: "fillers",
+        words: "device.power_may_fail = true under a layer that does not merge blocks",
+        holds: |of| of.config.has_fillers(),
     },
     Fact {
         name: "shared-pages",
@@ -583,6 +593,54 @@ mod tests {
             "{said:?}"
         );
     }
+
+    #[test]
+    fn units_are_checked_without_a_clock_where_they_have_an_effect() {
+        let resolved = |pairs: &[&str]| {
+            let mut settings = Settings::new();
+            settings.set_pair("sim.costing=op_count").unwrap();
+            pairs
+                .iter()
+                .for_each(|pair| settings.set_pair(pair).unwrap());
+            settings.resolve()
+        };
+        let (unit, passes) = ("flash.program_unit", "flash.program_passes");
+        let (may_fail, striped) = ("device.power_may_fail=true", "ftl.kind=striped");
+        let undivided =
+            "flash.program_unit = 10: expected a number that divides flash.pages_per_block = 64";
+        for pairs in [
+            [striped, "flash.program_unit=10"],
+            ["ftl.kind=zns", "flash.program_unit=10"],
+            [may_fail, "flash.program_unit=10"],
+        ] {
+            let text = resolved(&pairs).err().unwrap().to_string();
+            assert_eq!(text, undivided, "{pairs:?}");
+        }
+        let whole = [striped, "flash.program_unit=2", "flash.summary_page=true"];
+        let text = resolved(&whole).err().unwrap().to_string();
+        assert!(text.contains("the layer counts whole units"), "{text}");
+        let isolated = "ftl.handle_isolation=persistent";
+        for (pairs, expected) in [
+            (&["flash.program_unit=10"][..], &[unit][..]),
+            (&["flash.program_unit=4", may_fail], &[]),
+            (&["flash.program_passes=2", may_fail], &[]),
+            (&["flash.program_unit=4", striped], &[]),
+            (&["flash.program_passes=2", striped], &[passes]),
+            (
+                &["flash.program_unit=4", "ftl.kind=bast", may_fail],
+                &[unit],
+            ),
+            (&[isolated], &["ftl.handle_isolation"]),
+            (&[isolated, "ftl.victim_ties=reference"], &[]),
+            (&[isolated, "ftl.handles=2"], &[]),
+        ] {
+            let config = resolved(pairs).unwrap();
+            let named = config.without_effect.iter().map(|(key, _)| &**key);
+            let named: Vec<&str> = named.collect();
+            assert_eq!(named, expected, "{pairs:?}");
+        }
+    }
+
     #[test]
     fn parameters_of_reading_decide_something_only_where_there_is_something_to_read() {
         let mut settings = Settings::new();

@@ -146,7 +146,10 @@ impl Config {
         }
         for (key, word, _) in replaced {
             without_effect.retain(|(known, _)| known != key);
-            without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
+            // A value from a profile is replaced without a word, because the user did not set it.
+            if self.asked.given.iter().any(|given| given == key) {
+                without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
+            }
         }
         self.without_effect = without_effect;
         self

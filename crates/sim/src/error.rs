@@ -80,7 +80,7 @@ pub enum SimError {
     Layer(BuildError),
     /// No number of blocks makes the device large enough for the addresses of the input.
     #[error(
-        "flash.blocks_per_plane = auto: the input's addresses end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
+        "flash.blocks_per_plane = auto: the input's addresses end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected {remedy}, or a number with trace.addr_map=modulo or shrink"
     )]
     AddressesTooLarge {
         /// The end of the addresses, in pages.
@@ -89,6 +89,8 @@ pub enum SimError {
         offered: u64,
         /// Bytes of a page.
         page_bytes: u64,
+        /// What the user can change.
+        remedy: String,
     },
     /// No number of blocks makes the device as large as requested.
     #[error(
@@ -191,6 +193,18 @@ pub enum SimError {
         line: u32,
         /// The arrival time of that request in the trace, in ticks of 0.1 ns.
         arrival: Ticks,
+    },
+    /// The clock in double precision cannot add the times that operations wait.
+    #[error(
+        "{origin}:{line}: sim.clock = double_ms: the clock stands still at \"{}\", where numbers of double precision are further apart than an operation waits; expected times below 2^30 ms, 12 days, or sim.clock = exact", exact_ms(*.now)
+    )]
+    ClockStandsStill {
+        /// The name of the trace.
+        origin: String,
+        /// Line of the latest request, from 1.
+        line: u32,
+        /// The time at which the clock stands still, in ticks of 0.1 ns.
+        now: Ticks,
     },
     /// Requests were never answered although nothing was left to do, which is a bug of this program.
     #[error(

@@ -23,6 +23,11 @@ use crate::queue::Queue;
 /// The last moment of the clock. Events that would be due later are due at this moment.
 pub const LAST: Ticks = Ticks::MAX - 1;
 
+/// The number of waits that may be lost at one moment. In double precision, a wait is lost if it is shorter than half
+/// the distance to the next number. A step that waits for its time would then be tried again at the same moment, for
+/// ever.
+const MOST_LOST: u32 = 1 << 16;
+
 choices! {
     /// How the end of a span of time is computed from its start.
     pub enum Clock {
@@ -134,6 +139,8 @@ pub struct EventList<E> {
     heap: BinaryHeap<Reverse<Entry<E>>>,
     /// A cache of delays and their spans. A run has few different delays, and each occurs many times.
     spans: [(Ticks, u64); 1 << SPAN_BITS],
+    /// A moment at which waits were lost, and their number.
+    lost: (u64, u32),
 }
 
 #[derive(Clone, Copy)]
@@ -190,6 +197,7 @@ impl<E: Copy + Default> EventList<E> {
             aside: entry(NEVER),
             heap: BinaryHeap::new(),
             spans: [(0, clock.span(0)); 1 << SPAN_BITS],
+            lost: (0, 0),
         }
     }
 
@@ -209,6 +217,38 @@ impl<E: Copy + Default> EventList<E> {
     #[inline]
     pub fn has_run_out(&self) -> bool {
         self.now >= LAST
+    }
+
+    /// Whether the clock cannot move on, because the waits of events are too short for its numbers. Then there are no
+    /// more events.
+    #[inline]
+    pub fn stands_still(&self) -> bool {
+        self.lost.1 > MOST_LOST
+    }
+
+    /// Notes that the clock has lost a wait. Returns whether it stands still, and then removes all events.
+    #[cold]
+    #[inline(never)]
+    fn loses(&mut self) -> bool {
+        // The exact clock loses a wait only at the last moment, where the run ends anyway.
+        if self.clock == Clock::Exact {
+            return false;
+        }
+        if !self.stands_still() {
+            if self.lost.0 != self.now_key {
+                self.lost = (self.now_key, 0);
+            }
+            self.lost.1 += 1;
+        }
+        if self.stands_still() {
+            self.instant.clear();
+            self.heap.clear();
+            self.aside.key = NEVER;
+            self.first = self.end;
+            let end = self.end;
+            self.at_place(end).key = NEVER;
+        }
+        self.stands_still()
     }
 
     /// Schedules `event` at `time`, or now if this time has passed. The event is not put into the ring, because
@@ -232,6 +272,9 @@ impl<E: Copy + Default> EventList<E> {
         E: From<X>,
     {
         let key = self.key_after(delay);
+        if key <= self.now_key && delay > 0 && self.loses() {
+            return;
+        }
         self.schedule(key, E::from(event));
     }
 
@@ -493,6 +536,36 @@ mod tests {
             assert_eq!(list.take(), Some("one"), "{clock:?}");
             assert_eq!(list.take(), Some("two"), "{clock:?}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_loses_the_waits_of_events_ends() {
+        // At this time, numbers of double precision are 305 ticks apart.
+        let late = 250_000_000_000 * TICKS_PER_MS;
+        for (delay, is_lost) in [(100, true), (1000, false)] {
+            let mut list = EventList::new(Clock::DoubleMs);
+            list.begin_at(late);
+            list.at(late + 1_000_000 * TICKS_PER_MS, "another");
+            list.after(delay, "wait");
+            let mut waits = 0;
+            while list.take() == Some("wait") && waits < 200_000 {
+                list.after(delay, "wait");
+                waits += 1;
+            }
+            assert_eq!(list.stands_still(), is_lost, "{delay}");
+            assert_eq!(list.now() == late, is_lost, "{delay}");
+            assert_eq!(list.take().is_none(), is_lost, "{delay}");
+        }
+        // Waits that are lost at different moments do no harm.
+        let mut list = EventList::new(Clock::DoubleMs);
+        list.begin_at(late);
+        for _ in 0..200_000 {
+            list.after(100, "lost");
+            list.after(1000, "kept");
+            assert_eq!(list.take(), Some("lost"));
+            assert_eq!(list.take(), Some("kept"));
+        }
+        assert!(!list.stands_still());
     }
 
     #[test]

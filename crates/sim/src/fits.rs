@@ -96,11 +96,11 @@ fn times_by_type(config: &Config) -> Result<(), String> {
 }
 
 fn units(config: &Config) -> Result<(), String> {
-    let Some(units) = config.units() else {
+    let Some(units) = config.units_in_effect() else {
         return Ok(());
     };
     let (block_pages, of_flash) = (config.typed.flash.pages_per_block, config.units_per_page);
-    match block_pages.is_multiple_of(units.pages) || !config.is_timed() {
+    match block_pages.is_multiple_of(units.pages) {
         true => Ok(()),
         false => Err(format!(
             "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}",

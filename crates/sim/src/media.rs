@@ -244,6 +244,21 @@ impl Config {
         })
     }
 
+    /// The program units, if they have an effect. Without a clock no program waits for the rest of its unit. But a
+    /// layer that works in whole units still does so, and a layer that does not merge adds the fillers that a loss
+    /// of power requires.
+    pub(crate) fn units_in_effect(&self) -> Option<Units> {
+        let is_whole = |units: &Units| self.ftl_row.works_in_units && units.pages > 1;
+        let counts = |units: &Units| self.is_timed() || self.has_fillers() || is_whole(units);
+        self.units().filter(counts)
+    }
+
+    /// Whether the layer completes program units with fillers also without a clock.
+    pub(crate) fn has_fillers(&self) -> bool {
+        let row = self.ftl_row;
+        row.has_flash && !row.has_merges && self.typed.device.power_may_fail
+    }
+
     /// The number of buffer slots that a run with a clock reserves for pages of incomplete program units. It is the
     /// largest number of pages that can wait for the rest of their units. A buffer that keeps pages must have more
     /// slots than this number.

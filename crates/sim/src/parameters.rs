@@ -211,11 +211,11 @@ parameters! {
         /// Consecutive pages of a block that one program writes. The program begins when the last of these pages has
         /// arrived. Until then, the earlier pages wait, and so do requests that need the slots of these pages. All
         /// pages of the unit together need the time of one program.
-        program_unit: u32 = "1" in COUNT, "pages", "1: each page by itself; a word line of TLC has 3", needs &[CLOCK], excludes UNITS;
+        program_unit: u32 = "1" in COUNT, "pages", "1: each page by itself; a word line of TLC has 3", needs &["clock or whole-units or fillers"], excludes UNITS;
         /// Number of passes in which a unit is programmed. With 2, the first pass (flash.first_pass_us) begins when
         /// the unit is full. The second pass (flash.program_us) begins when the next unit of the block has had its
         /// first pass.
-        program_passes: u32 = "1" in Kind::Integer { min: 1, max: 2 }, "", "1; 2: QLC flash that is programmed coarsely and then finely", needs &[CLOCK], excludes UNITS;
+        program_passes: u32 = "1" in Kind::Integer { min: 1, max: 2 }, "", "1; 2: QLC flash that is programmed coarsely and then finely", needs &["clock or fillers"], excludes UNITS;
         /// Time of the first of two passes.
         first_pass_us: f64 = "0" in MICROSECONDS, "us", "none", needs &[CLOCK, "flash.program_passes = 2"];
         /// How long a unit stays open for more pages while its die is idle, if a flush, a force unit access or a

@@ -8,6 +8,7 @@
 use destage_base::parameter::{CountOrAuto, Value};
 use destage_ftl::BuildError;
 use destage_nand::Geometry;
+use destage_trace::{ReadOptions, Volumes};
 
 use crate::error::SimError;
 use crate::precondition::Precondition;
@@ -19,6 +20,9 @@ const KEY: &str = "flash.blocks_per_plane";
 /// nine bytes for each block, and a fifth of a second to start. With the default geometry, the device then has 2 TiB.
 /// Time and memory are proportional to the number of blocks.
 pub const LAZY_BLOCKS: u64 = 1 << 23;
+
+/// The largest number of pages of any device.
+const MOST_PAGES: u64 = u32::MAX as u64 - 1;
 
 impl Config {
     /// Whether the number of blocks has yet to be found.
@@ -57,10 +61,25 @@ impl Config {
     /// the error of the layer.
     pub fn blocks_for_addresses(&self, pages: u64) -> Result<u32, SimError> {
         let most = self.most_blocks()?;
-        let too_large = |offered| SimError::AddressesTooLarge {
+        let device = match pages > MOST_PAGES {
+            true => "larger pages (flash.page_bytes)",
+            false => "more flash.dies, larger pages (flash.page_bytes)",
+        };
+        let too_large = |offered: u64| SimError::AddressesTooLarge {
             pages,
-            offered,
+            // Pages have numbers of 32 bits, whatever the shape of the device is.
+            offered: offered.min(MOST_PAGES),
             page_bytes: self.geometry().page_bytes,
+            remedy: match self.read_options() {
+                Ok(ReadOptions {
+                    volumes: Volumes::Separate,
+                    volume_stride,
+                    ..
+                }) => format!(
+                    "trace.volumes = concatenate, a trace.volume_stride of less than {volume_stride} sectors, {device}"
+                ),
+                _ => device.to_owned(),
+            },
         };
         let mut blocks = self.least_blocks(pages).next_power_of_two();
         if !self.has_flash() {
@@ -94,7 +113,7 @@ impl Config {
         let pages = bytes.div_ceil(page_bytes);
         let too_large = || SimError::CapacityTooLarge {
             bytes,
-            most: (most * self.row_pages()).min(u64::from(u32::MAX) - 1) * page_bytes,
+            most: (most * self.row_pages()).min(MOST_PAGES) * page_bytes,
         };
         // The search counts in steps: the layer may accept only multiples of some number of blocks.
         let step_blocks = self.step_blocks();
@@ -205,7 +224,7 @@ impl Config {
     }
 
     /// The number of blocks in a plane of which the layer accepts only multiples.
-    fn step_blocks(&self) -> u64 {
+    pub(crate) fn step_blocks(&self) -> u64 {
         let planes = self.typed.flash.planes_per_die;
         match self.offered(1) {
             Err(SimError::Layer(BuildError::Zone { zone_blocks, .. })) => {
@@ -220,7 +239,7 @@ impl Config {
     }
 
     /// The number of data pages in one block of every plane together.
-    fn row_pages(&self) -> u64 {
+    pub(crate) fn row_pages(&self) -> u64 {
         let geometry = self.geometry();
         let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
         planes * u64::from(geometry.data_pages())

@@ -64,8 +64,11 @@ pub fn layer(error: &BuildError) -> String {
         BuildError::ReserveIsAll { percent, blocks } => format!(
             "ftl.reserve_percent = {percent} leaves none of {blocks} blocks per plane for data"
         ),
+        // One block of n is 100 / n percent of the flash, and 100 / (n - 1) percent of the rest.
         BuildError::ReserveIsNone { percent, blocks } => format!(
-            "ftl.reserve_percent = {percent} of {blocks} blocks per plane is less than one block; a page-mapped device needs one to write to"
+            "ftl.reserve_percent = {percent} of {blocks} blocks per plane is less than one block; a page-mapped device needs one to write to; expected at least {}, which is device.op_percent = {}, or more flash.blocks_per_plane",
+            rounded_up(100.0 / f64::from(blocks)),
+            rounded_up(100.0 / f64::from(blocks.saturating_sub(1).max(1)))
         ),
         BuildError::LowMark { low, least } => format!(
             "ftl.gc_low = {low} leaves no free block for the pages that garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it has to be at least {least}"
@@ -152,6 +155,11 @@ pub fn shortage(shortage: &Shortage) -> String {
     }
 }
 
+/// `percent`, rounded up to hundredths.
+fn rounded_up(percent: f64) -> f64 {
+    (percent * 100.0).ceil() / 100.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,7 +215,7 @@ mod tests {
             ),
             (
                 "ftl.reserve_percent=0",
-                "ftl.reserve_percent = 0 of 2048 blocks per plane is less than one block; a page-mapped device needs one to write to",
+                "ftl.reserve_percent = 0 of 2048 blocks per plane is less than one block; a page-mapped device needs one to write to; expected at least 0.05, which is device.op_percent = 0.05, or more flash.blocks_per_plane",
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",

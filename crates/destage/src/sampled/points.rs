@@ -69,6 +69,8 @@ struct Scheme<'a> {
     block_pages: u64,
     /// The number of erase blocks of the full-size device; 0 without flash.
     flash_blocks: u64,
+    /// The relative difference between the over-provisioning of the miniatures and that of the full-size device.
+    spare: f64,
     keeps_pages: bool,
     is_one_pass: bool,
 }
@@ -94,7 +96,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
         }
     }
     let mut divisions: Vec<Division> = Vec::new();
-    let schemes = schemes(asked, &mut divisions, &counter)?;
+    let mut schemes = schemes(asked, &mut divisions, &counter)?;
     let page_bytes = schemes[0].config.typed.flash.page_bytes;
     let mut footprint = 0;
     let is_known = asked.sizes.is_some() || schemes.iter().all(|scheme| scheme.is_one_pass);
@@ -111,7 +113,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
         Some(sizes) => sizes.to_vec(),
         None => (asked.sizes_of)(footprint, &schemes[0].config),
     };
-    let runs = runs(asked, &schemes, &divisions, &sizes)?;
+    let runs = runs(asked, &mut schemes, &divisions, &sizes)?;
     let mut measured: Vec<Measured> = Vec::with_capacity(runs.len());
     let mut reading = None;
     for share in shares(asked, &runs, effort) {
@@ -185,10 +187,13 @@ fn schemes<'a>(
     let configs: Vec<&Config> = asked.schemes.iter().map(|scheme| &scheme.config).collect();
     let configs: Vec<Config> = match configs.iter().any(|config| config.has_flash()) {
         true => {
-            Survey::of(asked.input, &configs, counter)?
-                .split()
-                .0
-                .configs
+            let survey = Survey::of(asked.input, &configs, counter)?;
+            // A configuration that a run would refuse has no size, or one that the layer does not allow.
+            let checked = survey.plans.into_iter().map(|plan| {
+                plan.prepass?;
+                Ok::<Config, Error>(plan.config)
+            });
+            checked.collect::<Result<_, Error>>()?
         }
         false => configs.into_iter().cloned().collect(),
     };
@@ -227,6 +232,7 @@ fn schemes<'a>(
             splitter,
             block_pages,
             flash_blocks,
+            spare: 0.0,
             keeps_pages: config.keeps_pages(),
             is_one_pass,
             config,
@@ -268,14 +274,15 @@ fn small(scheme: &Scheme<'_>, rate: f64, pages: u64) -> Option<u64> {
     (small >= least || rate >= 1.0).then_some(small)
 }
 
+/// The miniatures of all schemes. Notes in each scheme how much the over-provisioning of its miniatures differs.
 fn runs(
     asked: &Asked<'_>,
-    schemes: &[Scheme<'_>],
+    schemes: &mut [Scheme<'_>],
     divisions: &[Division],
     sizes: &[u64],
 ) -> Result<Vec<Run>, Error> {
     let mut runs = Vec::new();
-    for (index, scheme) in schemes.iter().enumerate() {
+    for (index, scheme) in schemes.iter_mut().enumerate() {
         let samples = divisions[scheme.splitter].samples(asked, &scheme.config);
         let (rate, pages) = (
             samples.rate(),
@@ -283,6 +290,7 @@ fn runs(
         );
         let page_bytes = scheme.config.typed.flash.page_bytes;
         let miniature = sample::miniature(&scheme.config, rate, pages)?;
+        scheme.spare = sample::spare_error(&scheme.config, &miniature)?;
         let mut add = |full: Option<u64>, buffer: u64| {
             let mut config = miniature.clone();
             config.set(CAPACITY, Value::Integer(buffer * page_bytes));
@@ -540,6 +548,7 @@ impl Gathered<'_> {
             rate: splitter.samples().rate(),
             step: scheme.block_pages as f64 / splitter.samples().rate(),
             spread: splitter.spread(),
+            spare: scheme.spare,
         };
         widen(&mut along, &pages, coarse);
         let mut all: Vec<Point> = sizes.into_iter().zip(along.into_iter().map(Ok)).collect();

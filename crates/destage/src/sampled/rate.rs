@@ -1,5 +1,7 @@
 //! The search for a sampling rate at which the error is within a given limit.
 
+use destage_sim::error::{Argument, SimError};
+
 use super::SampledPoint;
 use super::points::{Asked, Found, points};
 use crate::compare::Effort;
@@ -48,7 +50,7 @@ pub(crate) fn for_error(
                 rate = (2.0 * rate).min(MOST);
                 continue;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(of_error(error, percent)),
         };
         let errors = found.points.iter().flat_map(|curve| errors(curve, metric));
         let worst = errors.fold(None, |worst: Option<f64>, error| {
@@ -66,6 +68,28 @@ pub(crate) fn for_error(
         let wanted = worst.map_or(2.0, |worst| MARGIN * (worst / percent).powi(2));
         rate = (rate * wanted.max(2.0)).min(MOST);
     }
+}
+
+/// `error` for a user who has given the limit `percent` on the error, and no sampling rate. An error that refuses the
+/// rate refuses the largest rate that the search tries.
+fn of_error(error: Error, percent: f64) -> Error {
+    let (Error::Argument(argument) | Error::Config(SimError::Argument(argument))) = &error else {
+        return error;
+    };
+    let Argument { name, what } = argument;
+    if name != "sample" {
+        return error;
+    }
+    // No size of a sample helps against a refusal that names no rate.
+    let Some(why) = what.strip_prefix(&format!(" {MOST}: ")) else {
+        return Error::argument("error", what.replace("or no sample", "or no error"));
+    };
+    let why = why.split("; expected").next().unwrap_or(why);
+    let what = format!(
+        " {percent}: with the largest samples, {} % of the addresses each, {why}; expected larger buffers, a larger device, a sample rate above {MOST}, or neither an error nor a sample",
+        100.0 * MOST
+    );
+    Error::argument("error", what)
 }
 
 /// The error of `metric` at each point of `curve`: the half-width of the confidence interval, in percent of the

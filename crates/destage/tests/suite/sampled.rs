@@ -392,6 +392,27 @@ fn what_cannot_be_sampled_is_refused() {
             &["ftl.kind=fast", "ftl.log_blocks=2", "flash.dies=1"],
             "expected a larger rate",
         ),
+        (
+            "fab",
+            &["ftl.kind=last", "ftl.log_blocks=4", "flash.dies=2"],
+            "would be 1.01 log blocks, and not at least 2",
+        ),
+        (
+            "lru",
+            &["ftl.kind=last", "flash.program_unit=2"],
+            "the layer does not fill the pages of a block in order",
+        ),
+        (
+            "lru",
+            &[
+                "ftl.kind=striped",
+                "flash.planes_per_die=1",
+                "flash.pages_per_block=2",
+                "flash.program_unit=2",
+                "flash.summary_page=true",
+            ],
+            "the layer counts whole units",
+        ),
     ] {
         let error = refusal(&plan(&[buffers], Some(SIZES), pairs, share.clone()));
         assert!(error.contains(text), "{error}");
@@ -408,6 +429,55 @@ fn what_cannot_be_sampled_is_refused() {
     let error = check_metric("response.mean_ms").unwrap_err().to_string();
     assert!(error.contains("cannot be sampled"), "{error}");
     assert!(check_metric("waf.bytes").is_ok());
+}
+
+/// A user who gives a limit on the error has given no sampling rate.
+#[test]
+fn a_refusal_of_the_largest_rate_names_the_error() {
+    let error = |pairs: &[&str]| {
+        let rate = Rate::Error {
+            percent: 20.0,
+            metric: "buffer.destaged_pages".to_owned(),
+        };
+        refusal(&plan(&["lru"], Some(&["64KiB"]), pairs, rate))
+    };
+    let text = error(&["ftl.kind=page"]);
+    assert!(
+        text.contains("error 20: with the largest samples, 12.5 %"),
+        "{text}"
+    );
+    assert!(text.contains("neither an error nor a sample"), "{text}");
+    let text = error(&["sim.warmup_requests=4"]);
+    assert!(text.contains("error: sim.warmup_requests"), "{text}");
+    assert!(text.ends_with("or no error"), "{text}");
+}
+
+/// The counts of garbage collection depend on the over-provisioning, which a sample of all blocks does not change. The
+/// blocks have other numbers in the sample, so the counts differ a little.
+#[test]
+fn a_sample_of_everything_has_the_over_provisioning_of_the_device() {
+    let text = "uniform:requests=20000,footprint_pages=5500,mean_interarrival_ms=10";
+    let input = Input::workload(text, &[]).unwrap();
+    let device = [
+        "ftl.kind=page",
+        "ftl.reserve_percent=25",
+        "flash.dies=2",
+        "flash.planes_per_die=2",
+        "flash.blocks_per_plane=64",
+        "flash.pages_per_block=32",
+        "sim.costing=op_count",
+    ];
+    let mut plan = plan(&["lru"], Some(&["1MiB"]), &device, Rate::Share(1.0));
+    let estimated = sampled(&input, &plan);
+    plan.sampling = None;
+    let exact = sampled(&input, &plan);
+    let of = |curves: &Curves| {
+        let point = curves.curves[0].points().next().unwrap();
+        point.metric("waf.host").unwrap().unwrap()
+    };
+    let (estimated, exact) = (of(&estimated), of(&exact));
+    let off = (estimated / exact - 1.0).abs();
+    assert!(off < 0.03, "{estimated} instead of {exact}");
 }
 
 /// A reader that skips records without sampled pages still counts these records as requests of the host.

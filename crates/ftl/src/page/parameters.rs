@@ -168,8 +168,10 @@ parameters! {
         /// Number of placement handles of the host, each with open blocks of its own; a request uses the handle with the number of its stream
         /// (trace.streams) modulo the number of handles.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// Whether pages of different handles that garbage collection moves may share blocks.
-        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1"];
+        /// Whether pages of different handles that garbage collection moves may share blocks. With one handle, persistent
+        /// has an effect only with victim_ties=reference: the layer then keeps the reference simulator's rule for ties,
+        /// and no other rule of it.
+        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146", needs &["ftl.handles > 1 or ftl.victim_ties = reference and ftl.gc_step_pages = 0 and ftl.hot_window = 0 and ftl.journal_changes = 0"];
         /// Number of changes of a die's map (pages written, moved and trimmed) after which the die programs a page of the map's journal; 0: there is
         /// no journal.
         journal_changes: u32 = "0", "", OURS;

@@ -55,6 +55,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: ZNS,
     fills_blocks_in_turn: true,
     places_writes: true,
+    works_in_units: true,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
     ..FtlRow::BLANK

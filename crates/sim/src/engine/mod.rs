@@ -262,6 +262,7 @@ impl<'a, P: Probe> Engine<'a, P> {
             let served = self.work_off(&mut [].iter(), true, u64::MAX);
             self.unless_worn_out(served)?;
         }
+        self.check_clock()?;
         if self.config.run_out && !self.is_cut() {
             let gone_on = self.work_on(Device::is_clean);
             self.unless_worn_out(gone_on)?;
@@ -275,6 +276,7 @@ impl<'a, P: Probe> Engine<'a, P> {
             let arrived = self.last().map_or(0, |last| last.identity.arrival);
             self.measured.clean_after = clean.map(|since| since.saturating_sub(arrived));
         }
+        self.check_clock()?;
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
                 origin: self.origin.to_string(),
@@ -294,6 +296,19 @@ impl<'a, P: Probe> Engine<'a, P> {
         self.close();
         self.report_unfinished();
         Ok(())
+    }
+
+    /// Refuses a run whose clock stands still: its remaining events are lost.
+    fn check_clock(&self) -> Outcome {
+        // At the last moment of the clock, all waits are lost. That has an error of its own.
+        match self.link.events.stands_still() && !self.link.events.has_run_out() {
+            false => Ok(()),
+            true => Err(Box::new(SimError::ClockStandsStill {
+                origin: self.origin.to_string(),
+                line: self.last().map_or(0, |last| last.request.line),
+                now: self.link.events.now(),
+            })),
+        }
     }
 
     /// Whether the run has stopped before its end.

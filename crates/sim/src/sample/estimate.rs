@@ -217,13 +217,22 @@ pub struct Coarseness {
     /// How much the samples differ in the number of pages that they have to hold: the standard deviation divided by
     /// the mean.
     pub spread: f64,
+    /// The relative difference between the over-provisioning of the miniatures and that of the full device.
+    pub spare: f64,
+}
+
+/// Whether the metric `name` depends on garbage collection, and so on the over-provisioning.
+fn is_of_flash(name: &str) -> bool {
+    let sections = ["flash.", "ftl.", "waf.", "wear."];
+    sections.iter().any(|section| name.starts_with(section))
 }
 
 /// Widens the intervals of `curve` by errors that the differences between samples do not show. `pages` are the sizes
 /// of the curve's buffers, in pages. The first error: the size of a miniature's buffer is exact only to half a block.
 /// The second: where the curve bends, differences in the number of pages that samples have to hold shift the mean of
 /// the samples to one side. The third: a sample has its fraction of the contents of a buffer only by chance, so the
-/// error is larger for a buffer that holds fewer blocks.
+/// error is larger for a buffer that holds fewer blocks. The fourth: with a little less over-provisioning, the counts
+/// of garbage collection are larger in about the same ratio.
 pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let value = |of: &Estimates, name: &str| {
         let found = of.iter().find(|(other, _)| other == name)?;
@@ -249,6 +258,11 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
             let spread = coarse.spread.max(by_chance.sqrt());
             let off =
                 steepest * coarse.step / 2.0 + BEND * spread * pages[at] * (after - before).abs();
+            let of_spare = match is_of_flash(name) {
+                true => coarse.spare * estimate.value.as_f64(),
+                false => 0.0,
+            };
+            let off = off + of_spare;
             let moved = |number: Number, by: f64| match number {
                 Number::Integer(whole) => {
                     Number::Integer((whole as f64 + by).max(0.0).round() as u64)

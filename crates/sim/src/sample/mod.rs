@@ -18,7 +18,7 @@ pub use self::block_counts::BlockCounts;
 pub use self::estimate::{
     Coarseness, Estimate, Estimates, Sampled, estimates, is_estimated, is_sum, widen,
 };
-pub use self::miniature::{block_pages, miniature, refusal};
+pub use self::miniature::{block_pages, miniature, refusal, spare_error};
 pub use self::split::{Asked, Part, Splitter};
 
 /// The number of pages or blocks, if no device bounds it.

@@ -2,6 +2,7 @@
 //! pages, and the series that schemes record.
 
 use destage_base::Random;
+use destage_sim::error::SimError;
 use destage_sim::observer::Silent;
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, run};
@@ -24,6 +25,11 @@ fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request
 
 /// Runs `requests` on four dies. A program takes 0.2 ms and a read 25 us; bus and channel take no time.
 fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
+    tried(requests, pairs).expect("a run")
+}
+
+/// The result of [`simulate`], or the error of the run.
+fn tried(requests: &[Request], pairs: &[&str]) -> Result<RunResult, SimError> {
     let mut settings = Settings::new();
     settings.explain();
     let device = [
@@ -47,9 +53,7 @@ fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
     let config = settings.resolve().expect("a configuration");
     let source = Source::memory("test".to_owned(), requests);
     let prepass = Prepass::default();
-    run(&config, source, &prepass, &mut Silent)
-        .expect("a run")
-        .0
+    Ok(run(&config, source, &prepass, &mut Silent)?.0)
 }
 
 fn metric(result: &RunResult, name: &str) -> Option<f64> {
@@ -245,4 +249,24 @@ fn thresholds_are_told_period_by_period() {
 
     let lru = simulate(&requests, &["buffer.kind=lru"]);
     assert!(learnt(&lru).is_empty());
+}
+
+/// After eight years, numbers of milliseconds in double precision are 30 ns apart. So the end of a read of 25 us is
+/// rounded down, and the rest of its time is too short for the clock.
+#[test]
+fn a_clock_that_loses_the_waits_of_operations_is_refused() {
+    let requests = [request(
+        250_000_000_000 * MILLISECOND,
+        Operation::Read,
+        5,
+        1,
+    )];
+    assert!(tried(&requests, &["flash.channels=1"]).is_ok());
+    let pairs = ["flash.channels=1", "sim.clock=double_ms"];
+    let Err(error) = tried(&requests, &pairs) else {
+        panic!("the clock stood still, and the run ended");
+    };
+    let text = error.to_string();
+    let expected = "sim.clock = double_ms: the clock stands still at \"250000000000.02";
+    assert!(text.contains(expected), "{text}");
 }
