@@ -25,6 +25,7 @@ __all__ = [
     "curve",
     "drive_check",
     "drive_fit",
+    "drive_measure",
     "explain",
     "fleet",
     "inspect",
@@ -135,8 +136,13 @@ class Study:
 def main(arguments: Sequence[str]) -> int: ...
 def set_memory_limit(text: str | None) -> None: ...
 def simulate(
-    input: Input, settings: Settings, responses: bool, watch: str | None, cut: str | None, tell: _Tell
-) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None, str | None]: ...
+    input: Input,
+    settings: Settings,
+    responses: bool,
+    watch: tuple[_Path, bool] | None,
+    cut: str | None,
+    tell: _Tell,
+) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None]: ...
 def compare(
     inputs: Sequence[Input],
     settings: Settings,
@@ -176,6 +182,22 @@ def drive_fit(
     requests: int,
     superblocks: int,
     threads: int,
+    tell: _Tell,
+) -> tuple[str, str, list[str]]: ...
+def drive_measure(
+    settings: Settings,
+    drive: str,
+    output: _Path,
+    what: Sequence[str] | None,
+    name: str | None,
+    bytes: str | None,
+    passes: int,
+    seconds: float,
+    requests: int | None,
+    seed: int,
+    overwrite: bool,
+    is_dry: bool,
+    control: _Path | None,
     tell: _Tell,
 ) -> tuple[str, str, list[str]]: ...
 def fleet(

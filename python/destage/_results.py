@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import importlib
 import io
@@ -581,6 +582,146 @@ class Fit(_Judged):
         key. If a parameter has several numbers, `/1` is appended to the key of the first number, `/2` to the key of
         the second number."""
         return MappingProxyType({key: MappingProxyType(of) for key, of in self._document["parameters"].items()})
+
+
+class MeasuredTable(Columns):
+    """A table of measurements of a drive. It can be given to `drive.check` and `drive.fit` in place of the path of its
+    file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        with open(path, encoding="utf-8", newline="") as file:
+            head, *lines = csv.reader(file)
+        cells = {name: [line[place] for line in lines] for place, name in enumerate(head)}
+        self._columns: dict[str, list[Any]] = {name: column if name == "drive" else _numbers(column) for name, column in cells.items()}
+
+    def __fspath__(self) -> str:
+        return self._path
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self._path
+
+    @property
+    def rows(self) -> list[Mapping[str, Any]]:
+        """The rows of the file; docs/DRIVES.md describes their columns and units. Numbers are int or float, and other
+        cells are str."""
+        lines = zip(*self._columns.values())
+        return [MappingProxyType(dict(zip(self._columns, line))) for line in lines]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return {name: list(values) for name, values in self._columns.items()}
+
+    def __repr__(self) -> str:
+        return f"<destage.drive.MeasuredTable {self._path}: {len(self.rows)} rows>"
+
+    def _repr_html_(self) -> str:
+        # Columns of words are on the left, as in other tables.
+        named = [name for name, values in self._columns.items() if any(isinstance(value, str) for value in values)]
+        order = [*named, *(name for name in self._columns if name not in named)]
+        rows = [[html.escape(_show.number(row[name])) for name in order] for row in self.rows]
+        return _show.card(self._path, body=_show.table([(name, "") for name in order], rows, len(named)))
+
+
+def _numbers(cells: list[str]) -> list[Any]:
+    """The cells of a column as numbers, if all cells are numbers."""
+    try:
+        return [int(cell) for cell in cells]
+    except ValueError:
+        pass
+    try:
+        return [float(cell) for cell in cells]
+    except ValueError:
+        return cells
+
+
+class Measured:
+    """A measured drive: the result of `destage drive measure`. A dry run has only its `cost`, and no tables."""
+
+    #: The experiments, with the names of their files.
+    _FILES = {"rates": "rates.csv", "latency": "latency.csv", "depth": "queue-depth.csv", "waf": "waf.csv"}
+
+    def __init__(self, folder: str, text: str, cost: str) -> None:
+        self._folder = folder
+        self._text = text
+        self._document: dict[str, Any] = json.loads(text)
+        self._cost: dict[str, Any] = json.loads(cost)
+        written = {
+            name: MeasuredTable(os.path.join(folder, file))
+            for name, file in self._FILES.items()
+            if file in self._document["tables"]
+        }
+        self._tables = MappingProxyType(written)
+
+    def to_json(self) -> str:
+        """The JSON that the command prints with `--json`: the content of `measured.json`."""
+        return self._text
+
+    @property
+    def drive(self) -> str:
+        """The name of the drive in the tables."""
+        return self._document["drive"]
+
+    @property
+    def folder(self) -> str:
+        """The folder in which the tables are."""
+        return self._folder
+
+    @property
+    def tables(self) -> Mapping[str, MeasuredTable]:
+        """The tables by the names of the experiments: `rates`, `latency`, `depth`, `waf`. The experiment `parts` has no
+        table; its results are `values`."""
+        return self._tables
+
+    @property
+    def values(self) -> Mapping[str, Mapping[str, Any]]:
+        """The numbers that identify the drive, by name. Each has its `value` in its `unit`, the bounds `low` and `high`,
+        and the `method` by which it was found. They are found only by the experiment `parts`."""
+        return MappingProxyType({name: MappingProxyType(of) for name, of in self._document["values"].items()})
+
+    @property
+    def unknown(self) -> list[str]:
+        """The numbers of `parts` that could not be found, with the reason; one sentence each."""
+        return list(self._document["unknown"])
+
+    @property
+    def left_out(self) -> list[str]:
+        """The experiments and values that were left out, with the reason; one sentence each. They are warnings, too."""
+        return list(self._document["left_out"])
+
+    @property
+    def cost(self) -> Mapping[str, Any]:
+        """What the measurement needed at most when the call began. Steps that were already in the folder do not count.
+
+        `used_bytes` of the drive are used. They are overwritten `fills` times, which are `fill_bytes` together. The
+        `loads` write at most `load_bytes` more, and take at most `load_seconds`. This time is virtual unless `is_real`.
+        `is_continued` says whether the drive holds what an earlier part of the measurement has written to it.
+        """
+        return MappingProxyType(self._cost)
+
+    def _announced(self) -> str:
+        cost = self._cost
+        return (
+            f"The measurement uses {_show.size(cost['used_bytes'])}, whose contents are lost. It overwrites them {cost['fills']} "
+            f"times, and its {cost['loads']} loads write at most {_show.size(cost['load_bytes'])} more."
+        )
+
+    def __repr__(self) -> str:
+        return f"<destage.drive.Measured of {self.drive}: {', '.join(self.tables) or 'no tables'}, {len(self.values)} values>"
+
+    def _repr_html_(self) -> str:
+        parts = []
+        if self.tables:
+            rows = [[name, html.escape(table.path), str(len(table.rows))] for name, table in self.tables.items()]
+            parts.append(_show.table([("experiment", ""), ("file", ""), ("rows", "")], rows, 2))
+        if self.values:
+            rows = [
+                [html.escape(name), html.escape(of["unit"]), *(_show.number(of[key]) for key in ("value", "low", "high"))]
+                for name, of in self.values.items()
+            ]
+            parts.append(_show.table([("identified", ""), ("unit", ""), ("value", ""), ("low", ""), ("high", "")], rows, 2, len(rows)))
+        return _show.card(f"Measurement of {self.drive}", [self._announced()], [*self.unknown, *self.left_out], "".join(parts))
 
 
 class Reproduction(Table):

@@ -37,7 +37,7 @@ def simulate(
     override everything else. If `settings` is the path of a file of settings, the other arguments override the file.
     With `responses` the result has `Result.responses`. With `series` it has `Result.series` and `Result.explained`.
     `watch="FILE.html"` writes a page that shows the work of the device step by step. `watch="FILE.json"` writes a
-    timeline for Perfetto.
+    timeline for Perfetto. If this file cannot be written, the call fails before the run.
 
     With `cut` the run stores the bytes of every page and loses its power at that moment: `"write 300"` (when the device
     accepts the 300th write), `"flush 3"`, `"program 150"` (while the 150th page program runs) or `"40 ms"`. `sim.seed`
@@ -47,16 +47,15 @@ def simulate(
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
     if series:
         chosen.explain()
-    form = None
+    shown = None
     if watch is not None:
-        form = os.path.splitext(os.fspath(watch))[1].lower().removeprefix(".")
-        if form not in ("html", "json"):
+        ending = os.path.splitext(os.fspath(watch))[1].lower()
+        if ending not in (".html", ".json"):
             raise _core.InputError(f"watch: {os.fspath(watch)!r}: the ending names no form of a run to watch; expected .html or .json")
+        shown = (watch, ending == ".json")
     with Progress() as progress:
-        text, warnings, columns, page = _core.simulate(given, chosen, responses, form, cut, progress.tell)
+        text, warnings, columns = _core.simulate(given, chosen, responses, shown, cut, progress.tell)
     _results.warn(warnings)
-    if watch is not None and page is not None:
-        _core.write_file(watch, page.encode())
     return Result(text, _structured(columns))
 
 

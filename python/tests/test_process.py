@@ -53,6 +53,7 @@ LONG = "destage.Workload('zipf', requests=10**9)"
         f"destage.curve({LONG}, buffers='lru')",
         f"destage.size({LONG}, goals='waf.host<1', buffers='lru')",
         "destage.study('long.toml', results='kept')",
+        "destage.drive.measure('model:tlc', output='kept', requests=10**9, seconds=86400, what='rates')",
         "destage.simulate('-', settings={})",
     ],
 )

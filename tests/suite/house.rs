@@ -41,7 +41,7 @@ const BELOW_ALL: &[&str] = &[
     "report", "serve", "memory",
 ];
 /// The crates that the Python package may use. The wheel contains the command line, so `cli` is one of them.
-const ABOVE_ALL: &[&str] = &["destage", "study", "report", "memory", "cli"];
+const ABOVE_ALL: &[&str] = &["destage", "study", "report", "serve", "memory", "cli"];
 /// The only crate with unsafe code; its manifest gives the reason. All other crates use the lints of the workspace.
 const UNSAFE: &str = "memory";
 /// Crates that must run without an operating system.

@@ -26,7 +26,8 @@ pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
     let folder = arguments.output.as_path();
     let cost = plan.cost(target, folder)?;
     let shown = &arguments.drive;
-    if let (Some(holds), false, false) = (holds, cost.is_continued, arguments.overwrite) {
+    let may_go_on = cost.is_continued || arguments.overwrite || arguments.dry_run;
+    if let (Some(holds), false) = (holds, may_go_on) {
         return Err(Failure::input(format!(
             "{shown}: {holds}, which a measurement would overwrite; expected an empty drive, or one that holds what an earlier measurement with -o {} has written, or --overwrite",
             folder.display()

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use destage::drive::{CheckPlan, FitPlan, Measurements};
-use destage::files::PendingFile;
+use destage::files::{PendingFile, storage};
 use destage::sim::observer::{Observer, Response};
 use destage::{
     Combination, CurvePlan, CutPlan, Effort, Error, Goal, Grid, Manifest, Outcome, Rate, Record,
@@ -69,24 +69,22 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<u8>>,
 );
 
-/// The result of a run: its JSON, warnings for the user, and, if the caller wants them, the responses and the page or
-/// timeline.
-type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
+/// The result of a run: its JSON, warnings for the user, and, if the caller wants them, the responses.
+type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>);
 
-/// Carries out one run. `watch` is the form in which the run can be watched: `html` for a page, `json` for a
-/// timeline. `cut` is the moment at which the power fails, such as `write 300`.
+/// Carries out one run. `watch` is a file that shows the run, and whether this file is a timeline as JSON; otherwise it
+/// is a page. The file is opened before the run begins. `cut` is the moment at which the power fails, such as
+/// `write 300`.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     input: &Input,
     settings: &Settings,
     responses: bool,
-    watch: Option<&str>,
+    watch: Option<(PathBuf, bool)>,
     cut: Option<&str>,
     tell: &Bound<'py, PyAny>,
 ) -> PyResult<Run<'py>> {
-    // `true` for a timeline as JSON, `false` for a page.
-    let watch = watch.map(|form| form == "json");
     let combination =
         Combination::new(&settings.with_host_of(input)).map_err(|error| raised(&error))?;
     if responses && !combination.config.is_timed() {
@@ -101,21 +99,25 @@ pub(crate) fn simulate<'py>(
         Ok::<_, PyErr>(CutPlan { at, seed })
     });
     let plan = plan.transpose()?;
+    let is_timeline = watch.as_ref().is_some_and(|(_, is_timeline)| *is_timeline);
+    // If the file cannot be written, the call fails before the run, as on the command line.
+    let file = watch.map(|(path, _)| py.detach(|| PendingFile::create(&path)));
+    let file = file.transpose().map_err(|error| raised(&error))?;
+    let is_watched = file.is_some();
     let input = input.0.clone();
     let (text, warnings, page, responses) =
         watched(py, &Arc::clone(&settings.watch), tell, move |progress| {
             let mut observer = Responses(responses.then(Vec::new));
-            let shown = |watched: &Watched| match watch {
-                Some(true) => watched.to_timeline(),
-                _ => watched.to_html(),
+            let shown = |watched: &Watched| match is_timeline {
+                true => watched.to_timeline(),
+                false => watched.to_html(),
             };
             let of_run = (&input, &combination);
             let (text, warnings, page) = match plan {
-                Some(plan) => cut_off(of_run, &plan, watch.is_some(), progress, &mut observer)
-                    .map(|(text, warnings, watched)| {
-                        (text, warnings, watched.as_ref().map(shown))
-                    })?,
-                None if watch.is_some() => {
+                Some(plan) => cut_off(of_run, &plan, is_watched, progress, &mut observer).map(
+                    |(text, warnings, watched)| (text, warnings, watched.as_ref().map(shown)),
+                )?,
+                None if is_watched => {
                     let watched =
                         destage_report::watch(&input, &combination, progress, &mut observer)?;
                     let Outcome { manifest, record } = &watched.outcome;
@@ -130,6 +132,13 @@ pub(crate) fn simulate<'py>(
             };
             Ok((text, warnings, page, observer.0))
         })?;
+    if let (Some(mut file), Some(page)) = (file, page) {
+        let written = py.detach(move || {
+            file.put(page)?;
+            file.commit()
+        });
+        written.map_err(|error| raised(&error))?;
+    }
     let arrays = responses.map(|rows| {
         let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
         let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
@@ -139,7 +148,7 @@ pub(crate) fn simulate<'py>(
             operations.into_pyarray(py),
         )
     });
-    Ok((text, warnings, arrays, page))
+    Ok((text, warnings, arrays))
 }
 
 /// The JSON and the warnings of a run, and the recording if it was watched.
@@ -235,14 +244,11 @@ pub(crate) fn compare(
     {
         return Err(raised(error));
     }
-    let csv::Columns {
-        parameters,
-        metrics,
-    } = csv::Columns::of(&results.runs);
-    let columns = parameters.into_iter().map(str::to_owned).chain(metrics);
+    let columns = csv::Columns::of(&results.runs);
+    let columns = columns.names().map(|name| name.into_owned()).collect();
     let mut warnings = results.manifest.warnings();
     warnings.extend(words::warnings(&results.runs));
-    Ok((results.to_json(), warnings, columns.collect()))
+    Ok((results.to_json(), warnings, columns))
 }
 
 /// Computes metrics over the size of the buffer. Returns the curves as JSON, and warnings for the user.
@@ -345,8 +351,8 @@ pub(crate) fn drive_check(
 }
 
 /// Fits a profile to the measurements in `files`. The search starts from the profile of `settings`, which is called
-/// `start`. The fitted profile is written to `output`, if `output` is given. Returns the results as JSON, the
-/// profile, and the rows that could not be modelled.
+/// `start`. The fitted profile is written to `output`, if `output` is given; this file is opened before the search
+/// begins. Returns the results as JSON, the profile, and the rows that could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_fit(
@@ -362,6 +368,9 @@ pub(crate) fn drive_fit(
     threads: usize,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, String, Vec<String>)> {
+    if let Some(output) = &output {
+        check_output_of_fit(output, &start, &files).map_err(|error| raised(&error))?;
+    }
     let plan = FitPlan {
         requests,
         all_rows,
@@ -372,11 +381,11 @@ pub(crate) fn drive_fit(
         ..FitPlan::new(settings.of.clone(), start)
     };
     let fitted = watched(py, &settings.watch, tell, move |watch| {
-        let file = output.as_deref().map(PendingFile::create).transpose()?;
         let mut read = Vec::new();
         for path in &files {
             read.push(Measurements::read(path, drive.as_deref())?);
         }
+        let file = output.as_deref().map(PendingFile::create).transpose()?;
         let fitted = destage::drive::fit(read, &plan, &effort(threads, watch))?;
         if let Some(mut file) = file {
             file.put(fitted.profile.clone().into_bytes())?;
@@ -387,6 +396,28 @@ pub(crate) fn drive_fit(
     let left_out = fitted.checks.iter().flat_map(|check| &check.left_out);
     let left_out = left_out.cloned().collect();
     Ok((fitted.to_json(), fitted.profile, left_out))
+}
+
+/// Returns an error if `output` cannot be the name of a fitted profile, or if it is one of the `files` of measurements
+/// or a file of the profile `start`.
+fn check_output_of_fit(output: &Path, start: &str, files: &[PathBuf]) -> Result<(), Error> {
+    let refused = |what: &str| Error::argument("output", format!(" {}: {what}", output.display()));
+    if output.extension().is_none_or(|ending| ending != "toml") {
+        return Err(refused(
+            "the name of a profile has to end in .toml; expected such a name",
+        ));
+    }
+    let profiles = destage::sim::profiles::chain(start)?.into_iter();
+    // Profiles that are part of the program have no file.
+    let profiles = profiles.filter(|read| read.name.ends_with(".toml"));
+    let profiles = profiles.map(|read| PathBuf::from(read.name));
+    let mut inputs = files.iter().cloned().chain(profiles);
+    // A path that cannot be used is refused later, when it is opened.
+    let place = storage(output);
+    if place.is_some() && inputs.any(|input| storage(&input) == place) {
+        return Err(refused("is an input of this fit; expected another file"));
+    }
+    Ok(())
 }
 
 /// Compares a buffer for each of many volumes with one buffer that all volumes share. The curves are stored in

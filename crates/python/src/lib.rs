@@ -8,6 +8,7 @@
 //! | `memory` | the memory limit, beyond which a call fails |
 //! | `work` | long work in separate threads, which the user can interrupt |
 //! | `commands` | the functions of the commands |
+//! | `measure` | measurements of drives |
 //! | `studies` | studies in parts that another program distributes |
 //! | `registries` | the registries of names, from which a user can choose |
 //! | `scheme` | schemes written in Python, whose answers are checked |
@@ -17,6 +18,7 @@
 mod commands;
 mod errors;
 mod inputs;
+mod measure;
 mod memory;
 mod registries;
 mod scheme;
@@ -48,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::curve, module)?)?;
     module.add_function(wrap_pyfunction!(commands::drive_check, module)?)?;
     module.add_function(wrap_pyfunction!(commands::drive_fit, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::drive_measure, module)?)?;
     module.add_function(wrap_pyfunction!(commands::fleet, module)?)?;
     module.add_function(wrap_pyfunction!(commands::size, module)?)?;
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;

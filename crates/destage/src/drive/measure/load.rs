@@ -10,8 +10,9 @@ use super::times::{PARTS, Spread, Times, spread};
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// The number of commands between two reports of progress.
-const REPORT: u64 = 1024;
+/// The number of commands between two reports of progress: on a simulated drive, and on a real one, which may serve
+/// only ten commands a second. A report also asks whether the measurement has to stop.
+const REPORT: [u64; 2] = [1024, 16];
 /// The measured window ends after this multiple of its planned duration, even if the drive has become so slow that
 /// commands are left.
 pub(super) const PATIENCE: f64 = 3.0;
@@ -144,7 +145,9 @@ impl<'a> Bench<'a> {
         part: Option<usize>,
     ) -> Result<(), Error> {
         self.issued += 1;
-        if self.issued.is_multiple_of(REPORT)
+        if self
+            .issued
+            .is_multiple_of(REPORT[usize::from(self.target.is_real())])
             && !self.progress.report(Stage::Simulation, self.issued, None)
         {
             return Err(Error::Interrupted);
