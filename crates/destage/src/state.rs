@@ -13,7 +13,7 @@
 //! settings.set_pair("sim.precondition=random_fill:1")?;
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("used.state");
-//! Prepared::new(&settings.resolve()?, &Silent)?.save(std::fs::File::create(&path)?)?;
+//! Prepared::of(&settings, &Silent)?.save(std::fs::File::create(&path)?)?;
 //!
 //! settings.set_pair(&format!("sim.precondition=file:{}", path.display()))?;
 //! let config = settings.resolve()?;
@@ -24,9 +24,10 @@
 
 use std::io::{self, Write};
 
+use destage_buffer::COMMON;
 use destage_ftl::Ftl;
 use destage_sim::observer::Silent;
-use destage_sim::settings::Config;
+use destage_sim::settings::{Config, Settings};
 use destage_sim::state;
 
 use crate::error::Error;
@@ -39,6 +40,21 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Prepares the device of `settings` as [`Prepared::new`] does. A state has no buffer, so a buffer that does not
+    /// fit the device is no error here.
+    ///
+    /// # Errors
+    /// As [`Prepared::new`], or if a setting is unknown or has an illegal value, even a setting of the buffer.
+    pub fn of(settings: &Settings, progress: &dyn Progress) -> Result<Self, Error> {
+        settings.read()?;
+        let mut settings = settings.clone();
+        for row in COMMON {
+            settings.remove(&format!("buffer.{}", row.name));
+        }
+        settings.set_kind("buffer", "nocache")?;
+        Self::new(&settings.resolve()?, progress)
+    }
+
     /// Prepares the device of `config` as `sim.precondition` specifies.
     ///
     /// # Errors

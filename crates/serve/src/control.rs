@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `{"do": "stats"}` | `metrics` of a run that would end now, and the state of the server |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
-//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the number of interrupted `programs` and `erases`, and `energy_j` of a capacitor |
+//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the number of interrupted `programs` and `erases`, and `energy_j` of a capacitor. A cut without a moment cuts now; the order of an armed cut is then answered with an error |
 //! | `{"do": "cancel"}` | nothing more. The armed cut does not happen, and the server answers the order of this cut with an error |
 //! | `{"do": "restore"}` | `mount_ms`, and `bad_sectors`, the number of bad sectors |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
@@ -57,8 +57,12 @@ impl Order {
     /// # Errors
     /// What is wrong with the line, and what was expected.
     pub fn read(line: &[u8]) -> Result<Self, String> {
-        let value: Value = serde_json::from_slice(line).map_err(|cause| cause.to_string())?;
-        let object = value.as_object().ok_or("expected an object")?;
+        let refused = |what: &str| {
+            let text = shortened(line);
+            format!("{text:?}: is no {what}; expected an object such as {{\"do\": \"stats\"}}")
+        };
+        let value: Value = serde_json::from_slice(line).map_err(|_| refused("JSON"))?;
+        let object = value.as_object().ok_or_else(|| refused("object"))?;
         let word = object.get("do").unwrap_or(&Value::Null);
         let known: &[&str] = match word.as_str() {
             Some("cut") => &["seed", MOMENTS[0], MOMENTS[1], MOMENTS[2], MOMENTS[3]],
@@ -102,6 +106,19 @@ impl Order {
                 WORDS.join(", ")
             )),
         }
+    }
+}
+
+/// The largest number of characters of a line that an error repeats.
+const SHOWN: usize = 40;
+
+/// The beginning of `line`. Bytes that are no UTF-8 are replaced.
+fn shortened(line: &[u8]) -> String {
+    // A character has at most four bytes, so the rest of a long line need not be decoded.
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * SHOWN + 4)]);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into_owned(),
     }
 }
 
@@ -288,9 +305,19 @@ mod tests {
             (br#"{"do": "ledger", "to": 7}"#, "the name of a file"),
             (br#"{"do": "restore", "seed": 7}"#, "only \"do\""),
             (br#"{"do": "stats", "now": 1}"#, "\"now\": is not known"),
-            (br#"[]"#, "expected an object"),
-            (br#"{"#, "EOF"),
-            (b"\xff", "expected"),
+            (
+                br#"[]"#,
+                "\"[]\": is no object; expected an object such as {\"do\": \"stats\"}",
+            ),
+            (
+                br#"{"#,
+                "\"{\": is no JSON; expected an object such as {\"do\": \"stats\"}",
+            ),
+            (b"\xff", "is no JSON; expected an object"),
+            (
+                &[b'x'; 1000],
+                "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\": is no JSON",
+            ),
             (br#"{}"#, "null: is not known"),
         ] {
             let error = Order::read(line).unwrap_err();

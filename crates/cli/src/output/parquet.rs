@@ -3,6 +3,7 @@
 //! Whole numbers are unsigned integers of 64 bits, other numbers are doubles, and words are UTF-8. A value that a run
 //! does not have is null. The names of metrics contain their units. The `size` of a study is in bytes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use destage_base::parameter::Value;
@@ -16,7 +17,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use destage::Record;
-use destage::csv::{Columns, joined};
+use destage::csv::{Columns, joined, parameter_column};
 use destage::words::warnings_of;
 use destage_study::csv::Names;
 use destage_study::rows::{Row, Rows};
@@ -36,7 +37,7 @@ enum Kind {
 
 /// A column: its name, its type, and its value in each run. `None` stands for a missing value.
 struct Column<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     kind: Kind,
     values: Vec<Option<Value>>,
 }
@@ -48,13 +49,15 @@ pub(crate) fn runs(records: &[Record], words: &[(&str, Vec<String>)]) -> Vec<u8>
     let mut columns = vec![Column::new("trace", records.iter().map(trace).collect())];
     for (name, words) in words {
         let words = words.iter().map(|word| Some(Value::Text(word.clone())));
-        columns.push(Column::new(name, words.collect()));
+        columns.push(Column::new(*name, words.collect()));
     }
     for name in &names.parameters {
         let values = records
             .iter()
             .map(|record| record.parameters.get(*name).cloned());
-        columns.push(Column::new(name, values.collect()));
+        let has_metric = names.metrics.iter().any(|metric| metric == name);
+        let column = parameter_column(name, has_metric);
+        columns.push(Column::new(column, values.collect()));
     }
     for name in &names.metrics {
         let value = |record: &Record| {
@@ -63,7 +66,10 @@ pub(crate) fn runs(records: &[Record], words: &[(&str, Vec<String>)]) -> Vec<u8>
                 Number::Real(number) => Value::Number(number),
             })
         };
-        columns.push(Column::new(name, records.iter().map(value).collect()));
+        columns.push(Column::new(
+            name.as_str(),
+            records.iter().map(value).collect(),
+        ));
     }
     let warnings = records.iter().map(warnings_of);
     columns.extend(Column::of_words(
@@ -79,10 +85,10 @@ pub(crate) fn runs(records: &[Record], words: &[(&str, Vec<String>)]) -> Vec<u8>
 /// The file of a study: first the columns that identify a run, then metrics. An identifying column is numeric if all
 /// of its values are numbers.
 pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
-    let Names { labels, metrics } = Names::of(rows);
+    let names = Names::of(rows);
     let mut columns = Vec::new();
-    for name in labels {
-        let texts = || rows.all.iter().map(|row| row.labels.get(name));
+    for name in &names.labels {
+        let texts = || rows.all.iter().map(|row| row.labels.get(*name));
         let read = |read: fn(&str) -> Option<Value>| -> Option<Vec<Option<Value>>> {
             let one = |text: Option<&String>| text.map_or(Some(None), |text| read(text).map(Some));
             texts().map(one).collect()
@@ -98,17 +104,18 @@ pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
         };
         let words = || read(|text| Some(Value::Text(text.to_owned())));
         let values = whole.or_else(double).or_else(words);
-        columns.push(Column::new(name, values.unwrap_or_default()));
+        let column = names.column_of(name);
+        columns.push(Column::new(column, values.unwrap_or_default()));
     }
-    for name in metrics {
-        let value = |row: &Row| match row.result["metrics"].get(name)? {
+    for name in &names.metrics {
+        let value = |row: &Row| match row.result["metrics"].get(*name)? {
             json::Value::Number(number) => match number.as_u64() {
                 Some(whole) => Some(Value::Integer(whole)),
                 None => number.as_f64().map(Value::Number),
             },
             other => other.as_str().map(|text| Value::Text(text.to_owned())),
         };
-        columns.push(Column::new(name, rows.all.iter().map(value).collect()));
+        columns.push(Column::new(*name, rows.all.iter().map(value).collect()));
     }
     let warnings = rows.all.iter().map(|row| joined(&row.warnings()));
     columns.extend(Column::of_words("warnings", warnings));
@@ -141,7 +148,7 @@ fn encode(columns: &[Column<'_>]) -> Result<Vec<u8>> {
 }
 
 impl<'a> Column<'a> {
-    fn new(name: &'a str, values: Vec<Option<Value>>) -> Self {
+    fn new(name: impl Into<Cow<'a, str>>, values: Vec<Option<Value>>) -> Self {
         let kinds = values.iter().flatten().map(|value| match value {
             Value::Flag(_) => Kind::Flag,
             Value::Integer(_) => Kind::Whole,
@@ -155,7 +162,7 @@ impl<'a> Column<'a> {
             _ => Kind::Word,
         });
         Self {
-            name,
+            name: name.into(),
             kind: kind.unwrap_or(Kind::Word),
             values,
         }
@@ -176,7 +183,7 @@ impl<'a> Column<'a> {
             Kind::Double => (Physical::DOUBLE, None),
             Kind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        Type::primitive_type_builder(self.name, physical)
+        Type::primitive_type_builder(&self.name, physical)
             .with_repetition(Repetition::OPTIONAL)
             .with_logical_type(logical)
             .build()

@@ -222,3 +222,26 @@ fn an_unknown_name_is_refused_before_anything_runs() {
         assert!(outcome.errors.contains(near), "{}", outcome.errors);
     }
 }
+
+/// The layers with logs have both a parameter and a metric `ftl.merge_copies`.
+#[test]
+fn a_parameter_and_a_metric_of_one_name_have_two_columns() {
+    const NAME: &str = "ftl.merge_copies";
+    let place = Place::new();
+    place.write("t.disksim", common::page_writes(&[0, 1, 2, 3, 0, 1, 2, 3]));
+    let more = ["--ftl", "bast", "--csv", "--quiet"];
+    for command in [&["run"][..], &["compare", "--buffers", "lru"]] {
+        let text = place.succeed(&[command, &["t.disksim"], &more, &common::TINY].concat());
+        let mut lines = text.lines().map(|line| line.split(','));
+        let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
+        let cells: Vec<_> = head.zip(row).collect();
+        let of = |name: &str| {
+            let found = cells.iter().filter(|(head, _)| *head == name);
+            found.map(|(_, cell)| *cell).collect::<Vec<_>>()
+        };
+        assert_eq!(of("parameter.ftl.merge_copies"), ["valid"], "{text}");
+        let metric = of(NAME);
+        assert_eq!(metric.len(), 1, "{text}");
+        assert!(metric[0].parse::<u64>().is_ok(), "{text}");
+    }
+}

@@ -286,3 +286,18 @@ fn warnings_and_errors_of_runs_are_columns() {
     assert_eq!(found[1].last().unwrap(), "");
     assert!(found[2].last().unwrap().contains("ends beyond the device"));
 }
+
+#[test]
+fn a_parameter_with_the_name_of_a_metric_has_the_column_of_the_csv() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1, 2, 3]));
+    let run = ["run", "t.disksim", "--ftl", "bast", "-o"];
+    for name in ["r.csv", "r.parquet"] {
+        place.succeed(&[&run[..], &[name], &TINY].concat());
+    }
+    let csv = place.read("r.csv");
+    let found = cells(&place, "r.parquet");
+    assert_eq!(csv.lines().next().unwrap(), found[0].join(","));
+    let name = "parameter.ftl.merge_copies".to_owned();
+    assert!(found[0].contains(&name), "{found:?}");
+}

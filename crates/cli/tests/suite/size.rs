@@ -284,6 +284,24 @@ fn addresses_that_no_device_holds_are_refused() {
     place.succeed(&["run", "t.disksim", "--ftl", "none"]);
 }
 
+/// By default two volumes begin 2 TiB apart, so a few volumes are beyond the numbers of pages.
+#[test]
+fn volumes_that_are_too_far_apart_are_named_as_the_cause() {
+    let place = Place::new();
+    place.write("t.disksim", "0.0 0 0 8 0\n1.0 21 0 8 0\n");
+    let separate = ["run", "t.disksim", "--set", "trace.volumes=separate"];
+    let outcome = place.run(&separate);
+    assert_eq!(outcome.status, 2);
+    for part in [
+        "offers at most 4294967294 pages",
+        "expected trace.volumes = concatenate, a trace.volume_stride of less than 4294967296",
+    ] {
+        assert!(outcome.errors.contains(part), "{}", outcome.errors);
+    }
+    let near = ["--set", "trace.volume_stride=1024"];
+    place.succeed(&[&separate[..], &near].concat());
+}
+
 #[test]
 fn ranges_of_sizes_and_all_buffers_are_compared() {
     let place = Place::new();

@@ -30,6 +30,30 @@ fn precondition(place: &Place) {
     );
 }
 
+#[test]
+fn a_buffer_that_does_not_fit_stands_in_no_way_of_a_state() {
+    let place = Place::new();
+    let small = ["--set", "buffer.capacity_bytes=1KiB"];
+    let large_pages = [
+        "--set",
+        "buffer.kind=fab",
+        "--set",
+        "buffer.capacity_bytes=8KiB",
+        "--set",
+        "flash.page_bytes=16KiB",
+    ];
+    for more in [&small[..], &large_pages] {
+        let command = ["precondition", "-o", "used.state"];
+        let outcome = place.run(&[&command[..], &DEVICE, more].concat());
+        assert_eq!((outcome.status, &*outcome.errors), (0, ""), "{more:?}");
+    }
+    // An illegal value is still an error.
+    let wrong = ["precondition", "-o", "x.state", "--set", "buffer.kind=lur"];
+    let outcome = place.run(&[&wrong[..], &DEVICE].concat());
+    assert!(outcome.errors.contains("lur"), "{}", outcome.errors);
+    assert!(!common::exists(&place.path("x.state")));
+}
+
 fn simulation<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let workload = "zipf:requests=4000,footprint_pages=2000";
     let fixed = [command, "--workload", workload, "--json", "--quiet"];

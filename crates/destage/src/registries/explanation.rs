@@ -16,7 +16,7 @@ use destage_workload::WORKLOADS;
 use serde_json::{Map, Value, json};
 
 use super::page::{Entry, quantity};
-use super::problems::PROBLEMS;
+use super::problems::{ERROR_CLASSES, PROBLEMS};
 use super::{Registry, Row, buffer, ftl, profile, rows, workload};
 use crate::error::Error;
 
@@ -26,7 +26,7 @@ pub struct Explanation {
     /// The name that is explained.
     pub name: String,
     /// What the name denotes: `parameter`, `section`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`,
-    /// `experiment`, `message` or `word`.
+    /// `experiment`, `error`, `message` or `word`.
     pub kind: &'static str,
     /// The description, in one or more sentences.
     pub about: String,
@@ -475,7 +475,21 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
             .filter(|problem| problem.name == name)
             .map(of_problem),
     );
+    found.extend(error_class(name));
     found
+}
+
+/// The class of errors `name`, and the kinds of messages that its errors have; empty if there is no such class.
+fn error_class(name: &str) -> Vec<Explanation> {
+    let mut classes = ERROR_CLASSES.iter();
+    let Some(class) = classes.find(|class| class.name.eq_ignore_ascii_case(name)) else {
+        return Vec::new();
+    };
+    let problems = PROBLEMS.iter();
+    let own = problems.filter(|problem| class.messages.contains(&problem.name));
+    let itself = Explanation::new("error", class.name, class.about)
+        .with("messages", class.messages.join(", "));
+    std::iter::once(itself).chain(own.map(of_problem)).collect()
 }
 
 fn text_of(row: &Row, field: &str) -> String {
@@ -608,6 +622,17 @@ mod tests {
         );
         let error = explain("wafhost", &[]).unwrap_err().to_string();
         assert!(error.contains("did you mean \"waf.host\"?"), "{error}");
+    }
+
+    #[test]
+    fn the_classes_of_errors_lead_to_their_messages() {
+        let names = |text| kinds(text).into_iter().map(|(_, name)| name);
+        assert!(names("DeviceFull").eq(["DeviceFull", "device-full", "beyond-device"]));
+        for class in ERROR_CLASSES {
+            let found = kinds(class.name);
+            assert_eq!(found[0], ("error", class.name.to_owned()));
+            assert_eq!(found.len(), 1 + class.messages.len(), "{found:?}");
+        }
     }
 
     #[test]

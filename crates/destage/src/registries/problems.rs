@@ -12,6 +12,46 @@ pub struct Problem {
     pub remedy: &'static str,
 }
 
+/// A class of errors in Python.
+pub struct ErrorClass {
+    /// The name of the class.
+    pub name: &'static str,
+    /// The meaning of the class.
+    pub about: &'static str,
+    /// The names of kinds of messages that errors of this class have.
+    pub messages: &'static [&'static str],
+}
+
+/// The classes of errors in Python, by which users look up what an exception means.
+pub const ERROR_CLASSES: &[ErrorClass] = &[
+    ErrorClass {
+        name: "InputError",
+        about: "An argument cannot be used: an unknown name, an empty grid, or inputs that cannot be combined.",
+        messages: &[],
+    },
+    ErrorClass {
+        name: "TraceError",
+        about: "The trace cannot be read.",
+        messages: &[
+            "unknown-format",
+            "several-formats",
+            "missing-column",
+            "no-requests",
+            "time-goes-back",
+        ],
+    },
+    ErrorClass {
+        name: "ConfigError",
+        about: "A parameter is unknown, out of range, or contradicts another parameter.",
+        messages: &["unknown-parameter", "profile-key"],
+    },
+    ErrorClass {
+        name: "DeviceFull",
+        about: "The device is too small for the trace.",
+        messages: &["device-full", "beyond-device"],
+    },
+];
+
 /// All kinds of messages. A test checks that each phrase occurs in the sources.
 pub const PROBLEMS: &[Problem] = &[
     Problem {

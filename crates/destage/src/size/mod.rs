@@ -30,6 +30,7 @@ use crate::json;
 use crate::manifest::{Manifest, notes, unused};
 use crate::record::Record;
 use crate::results::add_warnings;
+use crate::words::stopped;
 
 /// The schemes that are compared by default: those of the papers, and the usual baselines.
 pub const SIZED_SCHEMES: [&str; 8] = [
@@ -394,8 +395,10 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "heading", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds",
-    /// "nearest", "closest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
+    /// `{"manifest", "heading", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}],
+    /// "bounds", "nearest", "closest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended",
+    /// "trials", "grid"}`: the output of `destage size --json`. A run that stopped before the end of its input has
+    /// `"stopped"`, the reason.
     #[must_use]
     pub fn to_json(&self) -> String {
         // All keys are strings and all numbers are finite, so serialisation cannot fail.
@@ -435,6 +438,9 @@ fn row(record: &Record) -> Map<String, Value> {
     map.insert("metrics".to_owned(), json::metrics(&record.metrics));
     if let Some(error) = &record.error {
         map.insert("error".to_owned(), json!(error.to_string()));
+    }
+    if let Some(why) = stopped(record) {
+        map.insert("stopped".to_owned(), json!(why));
     }
     map
 }

@@ -7,7 +7,7 @@ use destage_sim::metrics::rows;
 use super::{Answers, Goal, SIZED_SCHEMES};
 use crate::numbers;
 use crate::record::Record;
-use crate::words::device;
+use crate::words::{device, stopped};
 
 /// The values of the goals' metrics in `record`, in words.
 fn values(answers: &Answers, record: &Record) -> String {
@@ -154,6 +154,29 @@ fn miss(answers: &Answers, goals: &str) -> Option<String> {
     })
 }
 
+/// The largest number of runs that a sentence names.
+const NAMED_RUNS: usize = 3;
+
+/// A sentence about the runs that miss the goals because they stopped before the end of their input; `None` if there
+/// are none. Their values may meet the goals, so without this sentence the reader would look for an error.
+fn stops(answers: &Answers) -> Option<String> {
+    let mut runs = answers.missed.iter().filter_map(|record| {
+        let why = stopped(record)?;
+        Some(format!("{}: {why}", with_size(record)))
+    });
+    let named: Vec<String> = runs.by_ref().take(NAMED_RUNS).collect();
+    let others = match runs.count() {
+        0 => String::new(),
+        others => format!("; and {}", counted(others, "other run")),
+    };
+    (!named.is_empty()).then(|| {
+        format!(
+            "A run that stops before the end of its input reaches no goal, whatever its values are: {}{others}.",
+            named.join("; ")
+        )
+    })
+}
+
 /// The result of the search in sentences.
 pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals: Vec<_> = answers.goals.iter().map(Goal::to_string).collect();
@@ -212,6 +235,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             let values = values(answers, run);
             lines.push(format!("The nearest run is {}: {values}.", with_size(run)));
         }
+        lines.extend(stops(answers));
         lines.extend(untried(answers));
         let unknown = answers.goals.iter().filter(|goal| has_none(answers, goal));
         lines.extend(unknown.map(|goal| {
@@ -323,6 +347,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             ),
         });
     }
+    lines.extend(stops(answers));
     let at_risk = best.record.number("device.at_risk_bytes_max");
     let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {

@@ -155,6 +155,29 @@ fn a_run_that_fails_says_so_and_the_others_finish() {
     );
 }
 
+/// `last` does not fill the pages of a block in order. Preparing its device with program units would panic.
+#[test]
+fn a_device_whose_settings_exclude_each_other_is_not_prepared() {
+    let base = settings(&["flash.program_unit=2", "sim.precondition=random_fill:1"]);
+    let grid = Grid::new(base).buffers(["lru", "fifo"]);
+    let combinations = grid.ftls(["last", "page"]).combinations().unwrap();
+    let input = [Input::requests("requests", mixture(3, 100))];
+    let results = compare(&input, &combinations, &threads(2)).unwrap();
+    for run in &results.runs {
+        let error = run.error.as_ref().map(ToString::to_string);
+        match run.ftl.as_str() {
+            "last" => assert!(
+                error
+                    .as_ref()
+                    .unwrap()
+                    .starts_with("flash.program_unit = 2"),
+                "{error:?}"
+            ),
+            _ => assert_eq!(error, None),
+        }
+    }
+}
+
 #[test]
 fn where_every_run_fails_nobody_reads_on() {
     let folder = tempfile::tempdir().unwrap();

@@ -222,6 +222,20 @@ fn with_bytes_order_is_strict_and_times_are_exact_which_is_said() {
 }
 
 #[test]
+fn what_only_a_profile_sets_is_replaced_without_a_word() {
+    let mut base = settings(&["trace.addr_map=modulo", "trace.align=rmw"]);
+    let profile = destage::sim::settings::Origin::Profile("mine".to_owned());
+    base.set("sim.costing", "op_count", profile);
+    let combination = Combination::new(&base).unwrap();
+    let input = Input::requests("requests", requests(5, 3_000));
+    let (at, seed) = (CutAt::Write(20), 1);
+    let plan = CutPlan { at, seed };
+    let mut observer = destage::sim::observer::Silent;
+    let outcome = cut(&input, &combination, &plan, None, &Silent, &mut observer).unwrap();
+    assert_eq!(outcome.manifest.unused, [""; 0]);
+}
+
+#[test]
 fn what_cannot_have_bytes_says_so() {
     for (pair, named) in [
         ("ftl.kind=none", "ftl.kind = none"),

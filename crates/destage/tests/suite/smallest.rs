@@ -566,13 +566,28 @@ fn a_run_that_stopped_early_reaches_no_goal() {
     let input = Input::workload(text, &[]).unwrap();
     let mut saturated = settings();
     saturated.set_pair("host.saturation=100").unwrap();
-    let stopped = found(saturated, &input, &["response.mean_ms<20"]);
+    let stopped = found(saturated.clone(), &input, &["response.mean_ms<20"]);
     let whole = found(settings(), &input, &["response.mean_ms<20"]);
     let smallest = |answers: &Answers| answers.answers.first().map(|answer| answer.bytes);
     assert!(smallest(&whole) > Some(256 << 10), "{:?}", smallest(&whole));
     assert!(smallest(&stopped).is_none() || smallest(&stopped) >= smallest(&whole));
     for answer in &stopped.answers {
         assert!(!answer.record.stopped_early());
+    }
+    // The value of such a run may meet the goal, so the result says why the run does not count.
+    saturated.set_pair("host.saturation=2").unwrap();
+    let goal = "response.mean_ms<1000000";
+    let stopped = found(saturated, &input, &[goal]);
+    assert!(stopped.answers.is_empty());
+    let said = stopped.conclusions().join(" ");
+    let reason = "stopped when host.saturation = 2 requests were outstanding";
+    assert!(said.contains(reason), "{said}");
+    let document: Value = serde_json::from_str(&stopped.to_json()).unwrap();
+    for run in document["missed"].as_array().unwrap() {
+        assert!(
+            run["stopped"].as_str().unwrap().starts_with(reason),
+            "{run}"
+        );
     }
 
     let mut worn = settings();

@@ -500,8 +500,8 @@ impl Trial<'_> {
         if !has_failed() {
             stage.write_back(&has_failed)?;
         }
-        // Dropping `cut` closes the connection. The server then accepts another order to cut the power, even if this
-        // cut is still armed.
+        // Dropping `cut` closes the connection. If this cut is still armed, the order to cut the power now takes its
+        // place.
         drop(cut);
         let mut round = Round {
             came_late: stage.cut_power()?,
@@ -527,8 +527,8 @@ impl Stage<'_> {
                 .order(&json!({"do": "cut", "seed": self.seed}))
             {
                 Ok(_) => return Ok(true),
-                // The server refuses the order until it notices that the connection of the armed cut is closed. It
-                // also refuses the order if the event of the armed cut has just happened. So the order is repeated.
+                // The server refuses the order if the event of the armed cut has just happened. Then the power is
+                // off, which the next look shows.
                 Err(OperatorError::Refused { .. }) if began.elapsed() < PATIENCE => sleep(GLANCE),
                 Err(error) => return Err(error.into()),
             }

@@ -24,17 +24,22 @@ const BAD_MAX: usize = 100;
 
 impl Core<'_> {
     /// Carries out the cut that operator `id` orders, now or `after` an event. The operator is answered after the
-    /// cut.
+    /// cut. A cut now takes the place of an armed cut, whose operator gets an error.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
-        if self.armed.is_some_and(|other| self.peer(other).is_some()) {
+        let is_waited_for = self.armed.is_some_and(|other| self.peer(other).is_some());
+        let Some(after) = after else {
+            // If the event of the armed cut has come, the power is off already, and the order is refused.
+            if is_waited_for && let Err(error) = self.disarm("another order cut the power before") {
+                return self.tell(id, &failed(&error.to_string()));
+            }
+            self.armed = Some(id);
+            return self.fail_power(seed);
+        };
+        if is_waited_for {
             let text =
                 "another cut is armed already; expected it to happen, or the order cancel first";
             return self.tell(id, &failed(text));
         }
-        let Some(after) = after else {
-            self.armed = Some(id);
-            return self.fail_power(seed);
-        };
         match self.front.arm(Some(after), seed) {
             Ok(()) => {
                 self.armed = Some(id);

@@ -313,19 +313,28 @@ fn a_cut_that_is_armed_can_be_cancelled() {
 fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
     let running = Rig::default().start();
     let mut second = operator(&running);
-    let mut first = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
-    std::io::Write::write_all(&mut first, b"{\"do\": \"cut\", \"at_write\": 1000}\n").unwrap();
+    let waits = std::thread::spawn({
+        let mut first = operator(&running);
+        move || refused(&mut first, &json!({"do": "cut", "at_write": 1000}))
+    });
     until_armed(&mut second);
-    assert!(refused(&mut second, &json!({"do": "cut"})).contains("armed already"));
+    let another = json!({"do": "cut", "at_write": 1});
+    assert!(refused(&mut second, &another).contains("armed already"));
+    // A cut without a moment does not wait for the armed cut.
+    assert_eq!(second.ask("cut").unwrap()["programs"], 0);
+    assert_eq!(waits.join().unwrap(), "another order cut the power before");
+    second.ask("restore").unwrap();
+    let mut first = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
+    std::io::Write::write_all(&mut first, b"{\"do\": \"cut\", \"at_flush\": 1000000}\n").unwrap();
+    until_armed(&mut second);
     drop(first);
-    let done = loop {
-        match second.order(&json!({"do": "cut"})) {
-            Ok(done) => break done,
-            Err(OperatorError::Refused { .. }) => {}
-            Err(other) => panic!("{other}"),
-        }
-    };
-    assert_eq!(done["programs"], 0);
+    let mut client = running.client();
+    let loaded = std::thread::spawn(move || load(&mut client, 5, 1_000_000));
+    // The server accepts the order as soon as it has noticed that the first operator is gone.
+    while let Err(error) = second.order(&another) {
+        assert!(matches!(error, OperatorError::Refused { .. }), "{error}");
+    }
+    assert!(loaded.join().unwrap());
     second.ask("restore").unwrap();
     let waits = std::thread::spawn({
         let mut third = operator(&running);
