@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use destage::Settings;
-use destage::drive::{self, Cost, EXPERIMENTS, MeasurePlan, Measured, Modelled, Scale, What};
+use destage::drive::{self, Cost, MeasurePlan, Measured, Modelled, SIMULATED, Scale, What};
 use destage_base::parameter::read_bytes;
 use destage_serve::measure::{Opened, open};
 
@@ -12,11 +12,6 @@ use crate::errors::{Failure, report_line, warn};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
-
-/// The prefix of the name of a simulated drive. The name of the profile follows the prefix.
-const MODEL: &str = "model:";
-/// The largest number of requests measured for each load of a real drive. Usually the time limit is reached first.
-const REAL_REQUESTS: u64 = 10_000_000;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
@@ -92,22 +87,13 @@ fn for_people(measured: &Measured, folder: &Path) -> String {
 }
 
 fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
-    let mut what: Vec<What> = Vec::new();
-    for word in &arguments.what {
-        let known = EXPERIMENTS.iter().find(|(name, _)| name == word);
-        let Some((_, experiment)) = known else {
-            let names = EXPERIMENTS.iter().map(|(name, _)| *name);
-            return Err(Failure::unknown(
-                format!("--what {word}: no such experiment"),
-                word,
-                names,
-            ));
-        };
-        what.push(*experiment);
-    }
-    if what.is_empty() {
-        what = EXPERIMENTS.map(|(_, experiment)| experiment).to_vec();
-    }
+    let what = What::named(&arguments.what, |word, names| {
+        Failure::unknown(
+            format!("--what {word}: no such experiment"),
+            word,
+            names.into_iter(),
+        )
+    })?;
     let used_bytes = arguments.extent.bytes.as_deref().map(|text| {
         read_bytes(text).ok_or_else(|| {
             Failure::input(format!(
@@ -115,16 +101,13 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
             ))
         })
     });
-    let requests = match arguments.drive.starts_with(MODEL) {
-        true => MeasurePlan::default().requests,
-        false => REAL_REQUESTS,
-    };
+    let default = MeasurePlan::of(&arguments.drive);
     Ok(MeasurePlan {
         name: arguments.name.clone(),
         what,
         used_bytes: used_bytes.transpose()?,
         passes: arguments.extent.passes,
-        requests: arguments.extent.requests.unwrap_or(requests),
+        requests: arguments.extent.requests.unwrap_or(default.requests),
         seconds: arguments.extent.seconds,
         seed: arguments.extent.seed,
     })
@@ -133,7 +116,7 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
 /// Opens the drive that the user named.
 fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     let text = arguments.drive.as_str();
-    let Some(profile) = text.strip_prefix(MODEL) else {
+    let Some(profile) = text.strip_prefix(SIMULATED) else {
         if let Some(pair) = arguments.set.first() {
             return Err(Failure::input(format!(
                 "--set {pair}: {text} is no simulated drive, so its parameters cannot be set; expected model:PROFILE with --set"

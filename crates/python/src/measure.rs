@@ -4,19 +4,13 @@ use std::path::{Path, PathBuf};
 
 use destage::Error;
 use destage::base::parameter::read_bytes;
-use destage::drive::{Cost, EXPERIMENTS, MeasurePlan, Modelled, Scale, Target, What};
+use destage::drive::{Cost, MeasurePlan, Modelled, SIMULATED, Scale, Target, What};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::errors::{ConfigError, raised};
 use crate::settings::Settings;
 use crate::work::watched;
-
-/// The prefix of the name of a simulated drive. The name of the profile follows the prefix.
-const MODEL: &str = "model:";
-/// The largest number of requests measured for each load of a real drive, as on the command line. Usually the time
-/// limit is reached first.
-const REAL_REQUESTS: u64 = 10_000_000;
 
 /// Measures `drive`: a simulated drive `model:PROFILE` with `settings`, or a real drive. The tables are written to
 /// the folder `output`. If `is_dry`, nothing is measured, and the document has no tables. Returns the content of
@@ -40,17 +34,17 @@ pub(crate) fn drive_measure(
     control: Option<PathBuf>,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, String, Vec<String>)> {
-    let model = drive.starts_with(MODEL).then(|| settings.of.clone());
-    let default_requests = match model {
-        Some(_) => MeasurePlan::default().requests,
-        None => REAL_REQUESTS,
-    };
+    let model = drive.starts_with(SIMULATED).then(|| settings.of.clone());
+    let what = What::named(&what.unwrap_or_default(), |word, names| {
+        let refusal = format!("what {word}: no such experiment");
+        ConfigError::new_err(Error::unknown(refusal, word, names.into_iter()).to_string())
+    })?;
     let plan = MeasurePlan {
         name,
-        what: experiments(what.as_deref())?,
+        what,
         used_bytes: used_bytes(bytes).map_err(|error| raised(&error))?,
         passes,
-        requests: requests.unwrap_or(default_requests),
+        requests: requests.unwrap_or(MeasurePlan::of(&drive).requests),
         seconds,
         seed,
     };
@@ -83,25 +77,6 @@ pub(crate) fn drive_measure(
             .map_err(|cause| Error::Input(format!("{}: {cause}", path.display())))?;
         Ok((text, cost_text, measured.left_out))
     })
-}
-
-/// The experiments that `names` name; without `names`, all experiments.
-fn experiments(names: Option<&[String]>) -> PyResult<Vec<What>> {
-    let Some(names) = names else {
-        return Ok(EXPERIMENTS.map(|(_, experiment)| experiment).to_vec());
-    };
-    let mut what = Vec::new();
-    for word in names {
-        let known = EXPERIMENTS.iter().find(|(name, _)| name == word);
-        let Some((_, experiment)) = known else {
-            let refusal = format!("what {word}: no such experiment");
-            let names = EXPERIMENTS.iter().map(|(name, _)| *name);
-            let error = Error::unknown(refusal, word, names);
-            return Err(ConfigError::new_err(error.to_string()));
-        };
-        what.push(*experiment);
-    }
-    Ok(what)
 }
 
 /// The number of bytes that `text` gives.

@@ -17,7 +17,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use destage::Record;
-use destage::csv::{Columns, joined, parameter_column};
+use destage::csv::{Columns, joined};
 use destage::words::warnings_of;
 use destage_study::csv::Names;
 use destage_study::rows::{Row, Rows};
@@ -51,12 +51,10 @@ pub(crate) fn runs(records: &[Record], words: &[(&str, Vec<String>)]) -> Vec<u8>
         let words = words.iter().map(|word| Some(Value::Text(word.clone())));
         columns.push(Column::new(*name, words.collect()));
     }
-    for name in &names.parameters {
+    for (column, name) in names.names().zip(&names.parameters) {
         let values = records
             .iter()
             .map(|record| record.parameters.get(*name).cloned());
-        let has_metric = names.metrics.iter().any(|metric| metric == name);
-        let column = parameter_column(name, has_metric);
         columns.push(Column::new(column, values.collect()));
     }
     for name in &names.metrics {

@@ -24,7 +24,7 @@ pub use self::check::{Check, CheckPlan, Compared, Summary, check};
 pub use self::fit::{Fit, FitPlan, Fitted, fit};
 pub use self::measure::{
     Action, Command, Cost, Done, EXPERIMENTS, Findings, Identified, MeasurePlan, Measured,
-    Modelled, Target, What, measure, programmed_of,
+    Modelled, SIMULATED, Target, What, measure, programmed_of,
 };
 pub use self::measured::{Measurements, Row, Shape};
 pub use self::scaled::Scale;

@@ -155,7 +155,7 @@ pub fn spare_error(config: &Config, miniature: &Config) -> Result<f64, SimError>
     if config.ftl_parameter(RESERVE).is_none() {
         return Ok(0.0);
     }
-    let (full, own) = (over_provisioning(config)?, over_provisioning(miniature)?);
+    let [full, own] = [pages_of(config)?, pages_of(miniature)?].map(over_provisioning);
     match full > 0.0 {
         true => Ok((own / full - 1.0).abs()),
         false => Ok(0.0),
@@ -170,10 +170,9 @@ fn pages_of(config: &Config) -> Result<[u64; 2], SimError> {
     Ok([flash, offered.min(flash).max(1)])
 }
 
-/// The flash that is not offered, as a fraction of the flash that is offered.
-fn over_provisioning(config: &Config) -> Result<f64, SimError> {
-    let [flash, offered] = pages_of(config)?;
-    Ok((flash - offered) as f64 / offered as f64)
+/// The pages of flash that are not offered, as a fraction of the pages that are offered; see [`pages_of`].
+fn over_provisioning([flash, offered]: [u64; 2]) -> f64 {
+    (flash - offered) as f64 / offered as f64
 }
 
 /// `small` with the number of blocks and the reserve with which it offers `pages` pages, and keeps as close as
@@ -182,8 +181,8 @@ fn over_provisioning(config: &Config) -> Result<f64, SimError> {
 /// Each plane sets whole blocks aside, and some layers also keep a cache, a map or units of their own. So the
 /// reserve is found by trial: of all flash that the device does not offer, it is what the rest does not occupy.
 fn with_spare(config: &Config, small: &Config, pages: u64) -> Result<Option<Config>, SimError> {
-    let [flash, offered] = pages_of(config)?;
-    let wanted = (flash - offered) as f64 / offered as f64;
+    let full @ [flash, offered] = pages_of(config)?;
+    let wanted = over_provisioning(full);
     let step = small.step_blocks();
     let step_pages = (step * small.row_pages()) as f64;
     let flash_pages = pages as f64 * (flash as f64 / offered as f64);
@@ -196,7 +195,7 @@ fn with_spare(config: &Config, small: &Config, pages: u64) -> Result<Option<Conf
         let Some(sized) = filled(config, small, blocks, pages) else {
             continue;
         };
-        let off = (over_provisioning(&sized)? - wanted).abs();
+        let off = (over_provisioning(pages_of(&sized)?) - wanted).abs();
         if best.as_ref().is_none_or(|(least, _)| off < *least) {
             best = Some((off, sized));
         }

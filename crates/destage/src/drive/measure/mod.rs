@@ -59,6 +59,32 @@ pub const EXPERIMENTS: [(&str, What); 5] = [
     ("parts", What::Parts),
 ];
 
+/// The prefix of the name of a simulated drive. The name of the profile follows the prefix.
+pub const SIMULATED: &str = "model:";
+
+impl What {
+    /// The experiments that `names` name; all experiments if there are no names.
+    ///
+    /// # Errors
+    /// `unknown` makes the error of a name that no experiment has, from this name and the names of all experiments.
+    pub fn named<E>(
+        names: &[String],
+        unknown: impl FnOnce(&str, [&'static str; EXPERIMENTS.len()]) -> E,
+    ) -> Result<Vec<Self>, E> {
+        let mut what = Vec::new();
+        for word in names {
+            match EXPERIMENTS.iter().find(|(name, _)| name == word) {
+                Some((_, experiment)) => what.push(*experiment),
+                None => return Err(unknown(word, EXPERIMENTS.map(|(name, _)| name))),
+            }
+        }
+        match what.is_empty() {
+            true => Ok(EXPERIMENTS.map(|(_, experiment)| experiment).to_vec()),
+            false => Ok(what),
+        }
+    }
+}
+
 /// The queue depths that are measured.
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// The smallest number of measured commands for a load with large commands.
@@ -119,6 +145,20 @@ impl Default for MeasurePlan {
 }
 
 impl MeasurePlan {
+    /// The default plan for the drive of this name. On a real drive, a load has more requests: its time limit is usually
+    /// reached first.
+    #[must_use]
+    pub fn of(drive: &str) -> Self {
+        let plan = Self::default();
+        match drive.starts_with(SIMULATED) {
+            true => plan,
+            false => Self {
+                requests: 10_000_000,
+                ..plan
+            },
+        }
+    }
+
     fn wants(&self, what: What) -> bool {
         self.what.contains(&what)
     }
