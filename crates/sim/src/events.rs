@@ -272,10 +272,12 @@ impl<E: Copy + Default> EventList<E> {
         E: From<X>,
     {
         let key = self.key_after(delay);
-        if key <= self.now_key && delay > 0 && self.loses() {
-            return;
+        if key > self.now_key {
+            return self.insert(key, E::from(event));
         }
-        self.schedule(key, E::from(event));
+        if delay == 0 || !self.loses() {
+            self.instant.push(E::from(event));
+        }
     }
 
     /// `event` is due after `delay`. If it would be delivered before every other event, moves the clock to its time
@@ -328,9 +330,15 @@ impl<E: Copy + Default> EventList<E> {
 
     #[inline(always)]
     fn schedule(&mut self, key: u64, event: E) {
-        if key <= self.now_key {
-            return self.instant.push(event);
+        match key > self.now_key {
+            true => self.insert(key, event),
+            false => self.instant.push(event),
         }
+    }
+
+    /// Inserts `event`, which is not due now, into the ring or the heap.
+    #[inline(always)]
+    fn insert(&mut self, key: u64, event: E) {
         self.scheduled += 1;
         let entry = Entry {
             key,
