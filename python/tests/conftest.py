@@ -20,6 +20,13 @@ QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-b
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason=f"needs one of {', '.join(BROWSERS)}; make tools installs the first")
 
 
+def kept(name: str) -> Path:
+    """The path of the file `name` below target/, where tests leave what people look at. The function makes its folder."""
+    path = ROOT / "target" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """One browser for all tests. A second browser would fail, because the event loop of the first browser is still running."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import ROOT, needs_browser
+from conftest import ROOT, kept, needs_browser
 from jupyter_client.manager import start_new_kernel
 
 LONG = "import destage\ndestage.simulate(destage.Workload('zipf', requests=10**9))"
@@ -144,14 +144,13 @@ def test_a_click_opens_the_page(browser: Any) -> None:
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto("http://notebook.example/")
-        (ROOT / "target/report").mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=ROOT / "target/report/notebook.png", full_page=True)
+        page.screenshot(path=kept("report/notebook.png"), full_page=True)
         with context.expect_page() as opened:
             page.click("text=Open the page")
         report = opened.value
         report.wait_for_selector("h1", timeout=60_000)
         assert errors == []
         assert "Comparison" in report.title()
-        report.screenshot(path=ROOT / "target/report/notebook-page.png")
+        report.screenshot(path=kept("report/notebook-page.png"))
     finally:
         context.close()

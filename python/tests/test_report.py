@@ -16,10 +16,9 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import FAINT, ROOT, command, needs_browser, requests
+from conftest import FAINT, command, kept, needs_browser, requests
 from destage import _core
 
-PICTURES = ROOT / "target" / "report"
 MIXED = destage.Workload("mixed", requests=2000)
 SMALL = {"flash.blocks_per_plane": 40}
 PARTS = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"]
@@ -254,8 +253,7 @@ def opened(browser: Any) -> Iterator[Open]:
             page.page.emulate_media(media=media)
             page.settle()
         if picture:
-            PICTURES.mkdir(parents=True, exist_ok=True)
-            page.page.screenshot(path=PICTURES / f"{picture}.png", full_page=True)
+            page.page.screenshot(path=kept(f"report/{picture}.png"), full_page=True)
         return page
 
     yield open_one
@@ -459,7 +457,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     assert page.page.title() == "mixed:requests=1000: Comparison of write buffers"
     # The test records the time to open the page but does not check it, because the machine may be busy.
     seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
-    (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
+    kept("report/opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
 
 
 @needs_browser
@@ -693,8 +691,7 @@ def test_verdicts_can_be_chosen_by_kind(tmp_path: Path, opened: Open) -> None:
 def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: destage.Results, opened: Open) -> None:
     def printed(path: Path) -> str:
         page = opened(path, color_scheme="dark")
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        paper = PICTURES / f"{path.stem}.pdf"
+        paper = kept(f"report/{path.stem}.pdf")
         page.page.pdf(path=paper, format="A4")
         return subprocess.run(["pdftotext", "-layout", paper, "-"], capture_output=True, text=True, check=True).stdout
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import COLOURS, FAINT, ROOT, command, needs_browser
+from conftest import COLOURS, FAINT, command, kept, needs_browser
 
 pytestmark = needs_browser
 
@@ -108,13 +108,11 @@ def test_every_square_is_a_resident_page_and_going_back_restores_all(scene: str,
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_pictures(scene: str, opened: Callable[..., Opened]) -> None:
-    folder = ROOT / "target" / "watch"
-    folder.mkdir(parents=True, exist_ok=True)
     shows = opened(scene)
     shows.page.evaluate("go(Math.floor(last / 3))")
     shows.click(SCENES[scene][-1])
     shows.page.wait_for_timeout(500)
-    shows.page.screenshot(path=folder / f"{scene}.png", full_page=True)
+    shows.page.screenshot(path=kept(f"watch/{scene}.png"), full_page=True)
     assert shows.page.inner_text("#story")
     for scheme in ("light", "dark"):
         shows.page.emulate_media(color_scheme=scheme)
@@ -195,7 +193,7 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
         tops = [shows.page.locator(f"#{name}").bounding_box()["y"] for name in ("dies", "records", "lists")]
         assert tops == sorted(tops)
     shows.page.wait_for_timeout(500)
-    shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
+    shows.page.screenshot(path=kept("watch/phone.png"), full_page=True)
 
 
 # A script that returns each text on the dies: its colour, its opacity, the position of its left end, and its contrast with
@@ -273,7 +271,7 @@ def test_numbers_of_pages_are_whole_or_not_there(width: int, far: int, browser: 
     assert page.evaluate(CLIPPED) == []
     named = page.locator("#records .record.new em").all_text_contents()
     assert named == ([] if far == 0 else [str(page.evaluate("events[player.index].of.pages[0]"))])
-    page.screenshot(path=ROOT / "target" / "watch" / f"far-{far}-{width}.png", full_page=True)
+    page.screenshot(path=kept(f"watch/far-{far}-{width}.png"), full_page=True)
     context.close()
 
 
