@@ -29,8 +29,8 @@ pub(crate) struct ServeArguments {
     /// Clients may only read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// File that stores the flash, and remains when the server ends. A missing file is made
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["backing", "read_only"])]
+    /// File that stores the flash, and remains when the server ends. Without --read-only, a missing file is made
+    #[arg(long, value_name = "FILE", conflicts_with = "backing")]
     pub(crate) image: Option<PathBuf>,
     /// File or block device that stores the bytes, behind the buffer. With --capacity a missing file is made
     #[arg(long, value_name = "FILE|DEVICE")]

@@ -67,7 +67,7 @@ pub enum MediaError {
 }
 
 /// Makes the configuration from `settings`, and opens the media at `place`. With `read_only`, a disk behind the
-/// buffer is opened only for reading.
+/// buffer is opened only for reading, and no image file is made. A mount may still repair an image.
 ///
 /// # Errors
 /// An error in the settings, an error of the file, or a setting that does not fit the file.
@@ -82,6 +82,10 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
                 sync: None,
             })
         }
+        Place::Image(path) if read_only && !path.exists() => Err(MediaError::Unfit {
+            path: path.to_owned(),
+            why: "is missing; expected an image, because clients may only read".to_owned(),
+        }),
         Place::Image(path) => {
             let (config, notes, image) = image::open(settings, path)?;
             let sync = image.sync().map_err(|cause| MediaError::File {

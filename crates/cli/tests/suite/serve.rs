@@ -287,6 +287,37 @@ fn refused_requests_are_not_completed() {
     assert_eq!(server.wait().0, 0);
 }
 
+/// Clients may only read an image with `--read-only`, and a missing image is not made.
+#[test]
+fn an_image_can_be_served_for_reading_only() {
+    let place = Place::new();
+    let write = "time,volume,op,sector,sectors,fua,stream\n0,0,write,8,16,0,0\n";
+    place.write("w.csv", write);
+    place.write("r.csv", write.replace("write", "read"));
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--image", "i"];
+    let serve = [&TINY[..], &options].concat();
+    let reads = [&serve[..], &["--read-only"]].concat();
+    let missing = place.run(&[&["serve"], &reads[..]].concat());
+    assert_eq!(missing.status, 2, "{}", missing.errors);
+    assert!(
+        missing.errors.contains("i: is missing"),
+        "{}",
+        missing.errors
+    );
+    assert!(!place.path("i").exists());
+    for (options, trace, status) in [
+        (&serve, "w.csv", 0),
+        (&reads, "w.csv", 2),
+        (&reads, "r.csv", 0),
+    ] {
+        let server = Server::start(&place, options);
+        let replay = place.run(&["replay", trace, "--to", URI, "--closed"]);
+        assert_eq!(replay.status, status, "{trace}: {}", replay.errors);
+        place.succeed(&["device", "c.sock", "stop"]);
+        assert_eq!(server.wait().0, 0);
+    }
+}
+
 /// A flush that an operator orders stands in the recording, so that a run of it destages the same pages.
 #[test]
 fn a_recording_has_the_flushes_of_an_operator() {
