@@ -13,6 +13,7 @@ use core::ops::Range;
 use crate::archive::{Archive, Archived, Damaged};
 
 const CHUNK_BITS: u32 = 10;
+const WORD: usize = u64::BITS as usize;
 /// Entries in a chunk: 4 KiB of `u32`.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
 
@@ -30,12 +31,39 @@ pub trait Initial {
     }
 }
 
+/// The chunks whose entries all have the same value. These chunks use no memory for their entries.
+#[derive(Clone)]
+struct Uniform<E> {
+    value: E,
+    /// One bit per chunk of the table.
+    chunks: Vec<u64>,
+}
+
+impl<E> Uniform<E> {
+    fn has(&self, chunk: usize) -> bool {
+        self.chunks[chunk / WORD] >> (chunk % WORD) & 1 == 1
+    }
+}
+
 /// A table of `len` entries. Entries of untouched chunks have the values that the rule `I` gives, and use no memory.
 #[derive(Clone)]
 pub struct LazyTable<I: Initial> {
     chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
+    /// The chunks that [`LazyTable::set_all`] has set; `None` before the first of them.
+    uniform: Option<Box<Uniform<I::Entry>>>,
     initial: I,
     len: usize,
+}
+
+/// Cuts `range` into parts that are whole chunks of a table, except the first and the last part.
+pub fn parts(range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+    let Range { start, end } = *range;
+    let chunks = start >> CHUNK_BITS..end.div_ceil(CHUNK);
+    chunks.filter_map(move |chunk| {
+        let first = chunk << CHUNK_BITS;
+        let part = first.max(start)..(first + CHUNK).min(end);
+        (!part.is_empty()).then_some(part)
+    })
 }
 
 impl<I: Initial> LazyTable<I> {
@@ -45,6 +73,7 @@ impl<I: Initial> LazyTable<I> {
             // The allocator provides zeroed memory only when it is used, so even the pointers need no memory before
             // their use.
             chunks: vec![None; len.div_ceil(CHUNK)],
+            uniform: None,
             initial,
             len,
         }
@@ -64,11 +93,59 @@ impl<I: Initial> LazyTable<I> {
     pub fn get(&self, index: usize) -> I::Entry {
         match &self.chunks[index >> CHUNK_BITS] {
             Some(chunk) => chunk[index & (CHUNK - 1)],
-            None => self.initial.at(index),
+            None => match self.uniform_of(index >> CHUNK_BITS) {
+                Some(value) => value,
+                None => self.initial.at(index),
+            },
         }
     }
 
-    /// The value of entry `index`, or `None` if its chunk is untouched.
+    /// The value of all entries of `chunk`, if [`LazyTable::set_all`] has set it and no entry was touched since.
+    #[inline]
+    fn uniform_of(&self, chunk: usize) -> Option<I::Entry> {
+        let uniform = self.uniform.as_ref()?;
+        uniform.has(chunk).then_some(uniform.value)
+    }
+
+    /// Whether the chunk of entry `index` is as at the start: no entry was touched, and the chunk was not set.
+    #[must_use]
+    pub fn is_as_at_first(&self, index: usize) -> bool {
+        self.touched_at(index).is_none() && !self.is_set(index)
+    }
+
+    /// Whether [`LazyTable::set_all`] has set the chunk of entry `index`, and no entry of it was touched since.
+    #[must_use]
+    pub fn is_set(&self, index: usize) -> bool {
+        self.uniform_of(index >> CHUNK_BITS).is_some()
+    }
+
+    /// Gives `value` to the entries in `part`. If `part` is a whole chunk, its entries use no memory afterwards until
+    /// one of them is touched, and all such calls for a table have to give the same value.
+    ///
+    /// # Panics
+    /// If an entry of `part` is not in the table.
+    pub fn set_all(&mut self, part: Range<usize>, value: I::Entry) {
+        let is_whole =
+            part.start.is_multiple_of(CHUNK) && part.end == self.len.min(part.start + CHUNK);
+        match is_whole {
+            true => self.set_chunk(part.start >> CHUNK_BITS, value),
+            false => part.for_each(|index| *self.get_mut(index) = value),
+        }
+    }
+
+    /// Gives `value` to all entries of chunk number `chunk`. The entries use no memory until one of them is touched.
+    fn set_chunk(&mut self, chunk: usize, value: I::Entry) {
+        self.chunks[chunk] = None;
+        let words = self.chunks.len().div_ceil(WORD);
+        let uniform = self.uniform.get_or_insert_with(|| {
+            let chunks = vec![0; words];
+            Box::new(Uniform { value, chunks })
+        });
+        uniform.chunks[chunk / WORD] |= 1 << (chunk % WORD);
+    }
+
+    /// The value of entry `index`, or `None` if its chunk is untouched. A chunk that [`LazyTable::set_all`] has set
+    /// counts as untouched, too.
     #[inline(always)]
     pub fn touched_at(&self, index: usize) -> Option<I::Entry> {
         let chunk = self.chunks.get(index >> CHUNK_BITS)?.as_ref()?;
@@ -84,19 +161,24 @@ impl<I: Initial> LazyTable<I> {
         let slot = &mut self.chunks[index >> CHUNK_BITS];
         let chunk = match slot {
             Some(chunk) => chunk,
-            None => slot.insert(Self::fill(&self.initial, index, self.len)),
+            None => slot.insert(match &mut self.uniform {
+                None => Self::fill(&self.initial, index, self.len),
+                Some(uniform) => Self::fill_set(uniform, &self.initial, index, self.len),
+            }),
         };
         &mut chunk[index & (CHUNK - 1)]
     }
 
-    /// A mutable reference to entry `index`, or `None` if the chunk of the entry is untouched.
+    /// A mutable reference to entry `index`, or `None` if the chunk of the entry is untouched. A chunk that
+    /// [`LazyTable::set_all`] has set counts as untouched, too.
     #[inline(always)]
     pub fn touched_mut(&mut self, index: usize) -> Option<&mut I::Entry> {
         let chunk = self.chunks.get_mut(index >> CHUNK_BITS)?.as_mut()?;
         Some(&mut chunk[index & (CHUNK - 1)])
     }
 
-    /// Indices and values of all entries of touched chunks, in ascending order of the index.
+    /// Indices and values of all entries of touched chunks, in ascending order of the index. The chunks that
+    /// [`LazyTable::set_all`] has set are left out.
     pub fn touched(&self) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
         self.chunks
             .iter()
@@ -112,8 +194,8 @@ impl<I: Initial> LazyTable<I> {
             })
     }
 
-    /// Indices and values of the entries in `range` that belong to touched chunks. The cost grows with the number
-    /// of chunks that overlap the range.
+    /// Indices and values of the entries in `range` that belong to touched chunks. The chunks that
+    /// [`LazyTable::set_all`] has set are left out. The cost grows with the number of chunks that overlap the range.
     pub fn touched_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
         let range = range.start..range.end.min(self.len).max(range.start);
         let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
@@ -147,6 +229,22 @@ impl<I: Initial> LazyTable<I> {
         self.len == 0
     }
 
+    /// [`LazyTable::fill`], if some chunks of the table are set. The chunk of entry `index` is no longer one of them.
+    #[cold]
+    fn fill_set(
+        uniform: &mut Uniform<I::Entry>,
+        initial: &I,
+        index: usize,
+        len: usize,
+    ) -> Box<[I::Entry; CHUNK]> {
+        let chunk = index >> CHUNK_BITS;
+        if !uniform.has(chunk) {
+            return Self::fill(initial, index, len);
+        }
+        uniform.chunks[chunk / WORD] &= !(1 << (chunk % WORD));
+        Box::new([uniform.value; CHUNK])
+    }
+
     #[cold]
     fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
         let first = index & !(CHUNK - 1);
@@ -161,11 +259,13 @@ impl<I: Initial> LazyTable<I> {
     }
 }
 
-/// The archive has one flag per chunk, and after the flag of a touched chunk the entries of that chunk.
+/// The archive has one flag per chunk, and after the flag of a touched chunk the entries of that chunk. A chunk that
+/// [`LazyTable::set_all`] has set is archived like a touched one.
 impl<I: Initial<Entry: Archived>> Archived for LazyTable<I> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         for number in 0..self.chunks.len() {
-            let mut is_touched = self.chunks[number].is_some();
+            let is_set = self.uniform_of(number).is_some();
+            let mut is_touched = self.chunks[number].is_some() || is_set;
             is_touched.archive(archive)?;
             if !is_touched {
                 self.chunks[number] = None;
@@ -188,12 +288,58 @@ impl<I: Initial<Entry: Archived>> Archived for LazyTable<I> {
 mod tests {
     use super::*;
 
+    #[derive(Clone)]
     struct Doubled;
     impl Initial for Doubled {
         type Entry = u32;
         fn at(&self, index: usize) -> u32 {
             index as u32 * 2
         }
+    }
+
+    #[test]
+    fn a_chunk_that_was_set_has_one_value_until_an_entry_changes() {
+        let mut table = LazyTable::new(3 * CHUNK + 3, Doubled);
+        *table.get_mut(CHUNK) = 5;
+        for part in parts(&(CHUNK..2 * CHUNK)).chain(parts(&(3 * CHUNK..3 * CHUNK + 3))) {
+            table.set_all(part, 9);
+        }
+        let expected = |index: usize| match index >> CHUNK_BITS {
+            1 | 3 => 9,
+            _ => 2 * index as u32,
+        };
+        assert!((0..table.len()).all(|index| table.get(index) == expected(index)));
+        assert_eq!(table.touched().count(), 0);
+        assert_eq!(
+            [0, CHUNK].map(|index| table.is_as_at_first(index)),
+            [true, false]
+        );
+        assert_eq!([0, CHUNK].map(|index| table.is_set(index)), [false, true]);
+        let mut bytes = Vec::new();
+        let mut write = |part: &[u8]| {
+            bytes.extend_from_slice(part);
+            true
+        };
+        table
+            .clone()
+            .archive(&mut Archive::Write(&mut write))
+            .unwrap();
+        let mut rest = &bytes[..];
+        let mut read = |part: &mut [u8]| {
+            let (now, later) = rest.split_at(part.len());
+            part.copy_from_slice(now);
+            rest = later;
+            true
+        };
+        let mut loaded = LazyTable::new(table.len(), Doubled);
+        loaded.archive(&mut Archive::Read(&mut read)).unwrap();
+        assert!((0..table.len()).all(|index| loaded.get(index) == expected(index)));
+        *table.get_mut(CHUNK + 1) = 7;
+        assert_eq!([0, 1, 2].map(|place| table.get(CHUNK + place)), [9, 7, 9]);
+        assert_eq!(table.get(3 * CHUNK), 9);
+        parts(&(CHUNK - 1..2 * CHUNK)).for_each(|part| table.set_all(part, 9));
+        assert_eq!([0, 1, 2].map(|place| table.get(CHUNK - 1 + place)), [9; 3]);
+        assert_eq!(table.touched().count(), CHUNK);
     }
 
     #[test]

@@ -335,6 +335,26 @@ impl Dies {
         written.filter(move |page| pages.contains(&page.0))
     }
 
+    /// Whether no operation waits or is in progress at any die, and no die collects garbage.
+    pub fn are_at_rest(&self) -> bool {
+        let rests = |die: &Die| {
+            load(die) == 0 && !die.collecting && die.put_off.is_none() && die.serving.is_none()
+        };
+        self.under_way.is_empty() && self.unfinished.is_empty() && self.dies.iter().all(rests)
+    }
+
+    /// Whether a die collects garbage, or an operation waits in the queue of a die.
+    pub fn is_held_up(&self) -> bool {
+        self.dies
+            .iter()
+            .any(|die| die.collecting || !die.queue.is_empty())
+    }
+
+    /// Whether the map needs time for a trim.
+    pub fn trims_take_time(&self) -> bool {
+        self.rules.map_time[1] > 0
+    }
+
     /// Whether transactions may stop occupying their dies before they end.
     #[inline]
     pub fn hands_over(&self) -> bool {

@@ -1,6 +1,8 @@
 //! The driver of a device. A driver passes time and requests to the device, and carries out the device's flash
 //! commands.
 
+use core::ops::Range;
+
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
@@ -132,6 +134,14 @@ pub enum Note<'a> {
     Trimming(&'a Span),
     /// The page is trimmed, and an operation for the trim follows.
     Trimmed(Lpn),
+    /// These pages, which are not in the buffer, have no contents any more. No operation follows, because nothing else
+    /// is in progress on the device.
+    TrimmedAll {
+        /// The pages of the device.
+        pages: &'a Range<u64>,
+        /// The buffer, which has not changed.
+        buffer: &'a Buffer,
+    },
     /// A page of the request being submitted is read.
     Read {
         /// The page of the device.

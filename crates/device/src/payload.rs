@@ -338,6 +338,7 @@ impl Payload {
             Note::TakenIn { page, offset } => self.taken_in(page, offset),
             Note::Bypassed { page, offset } => self.bypassed(page, offset),
             Note::Trimmed(page) => self.trimmed(page),
+            Note::TrimmedAll { pages, .. } => self.medium.trim_all(pages),
             Note::Ended(operation) => _ = self.ended(operation),
             _ => {}
         }

@@ -209,6 +209,10 @@ impl Die for Block {
         }
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.open.is_none_or(|open| open.block != block)
+    }
+
     fn is_written(&self, page: LogicalPage) -> bool {
         self.data.newest().get(page.block, page.offset)
     }

@@ -203,6 +203,10 @@ impl Die for Fast {
         self.store.release_empty(page.block);
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.sequential_owner() != Some(block)
+    }
+
     const TAKES_UNITS: bool = true;
 
     fn follow_units(&mut self) {

@@ -74,6 +74,7 @@ impl Ftl for Hat {
         peek,
         write,
         trim,
+        trim_all,
         is_written,
         mapped,
         collect_garbage,

@@ -299,6 +299,10 @@ impl Die for Hybrid {
         }
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.open.is_none_or(|open| open.block != block)
+    }
+
     fn is_written(&self, page: LogicalPage) -> bool {
         self.slot_of(page).is_some()
     }

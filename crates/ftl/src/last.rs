@@ -327,6 +327,10 @@ impl Die for Last {
         self.store.release_empty(page.block);
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.sequential.log_of(block).is_none()
+    }
+
     /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
         self.store.map_bytes(self.store.log.len())

@@ -213,6 +213,14 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to program a page for the trim, and no free block is left.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
+    /// Trims those of `pages` that have contents and whose trim emits no operation. For each range of `pages` that has
+    /// no contents afterwards, the call emits this range; the ranges are in ascending order. The caller trims the other
+    /// pages one by one. The cost of the call grows with the number of pages that have contents, but the memory only
+    /// with the number of pages that were written since the device was filled. Default: does nothing.
+    fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+        let _ = (pages, emit);
+    }
+
     /// Whether a read of `page` programs and erases nothing. Default: true.
     fn only_reads(&self, page: Lpn) -> bool {
         let _ = page;

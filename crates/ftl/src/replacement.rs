@@ -350,6 +350,10 @@ impl Die for Replacement {
         }
     }
 
+    fn trims_freely(&self, _: u32) -> bool {
+        true
+    }
+
     fn is_written(&self, page: LogicalPage) -> bool {
         self.holder(page).is_some()
     }

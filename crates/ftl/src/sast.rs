@@ -241,6 +241,10 @@ impl Die for Sast {
         self.store.release_empty(page.block);
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.store.log.newest().count(block) == 0
+    }
+
     /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
         self.store.map_bytes(self.store.log.len())

@@ -33,6 +33,11 @@ macro_rules! left_to_pages {
             self.data.trim(page, operations)
         }
     };
+    (@ trim_all) => {
+        fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+            self.data.trim_all(pages, emit);
+        }
+    };
     (@ is_written) => {
         fn is_written(&self, page: Lpn) -> bool {
             self.data.is_written(page)

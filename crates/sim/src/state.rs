@@ -2,7 +2,7 @@
 //! again.
 //!
 //! ```text
-//! destage-state 3
+//! destage-state 4
 //! flash.blocks_per_plane = 40         the parameters that decide the contents: shape, layer, precondition, seed
 //! ...
 //! sim.precondition = random_fill:2
@@ -33,7 +33,7 @@ use crate::settings::Config;
 
 /// The version of the file format. It increases with every change of the form of a layer's state, so that older files
 /// are refused.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 const MAGIC: &str = "destage-state";
 /// The prefix of a file name in `sim.precondition`.
 const PREFIX: &str = "file:";

@@ -187,3 +187,22 @@ fn a_trim_of_what_was_never_written_takes_no_memory() {
         }
     }
 }
+
+#[test]
+fn a_trim_of_a_device_that_was_filled_takes_little_memory() {
+    let place = Place::new();
+    let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
+    text += "0,0,write,8,8,0,0\n1000000,0,trim,0,134217728,0,0\n2000000,0,read,64,8,0,0\n";
+    place.write("t.csv", text);
+    // `dftl` and `hat` are not here, because their maps need time for each trimmed page.
+    let layers = [
+        "page", "pslc", "block", "bast", "fast", "last", "sast", "striped", "zns",
+    ];
+    for layer in layers {
+        let run = ["run", "t.csv", "--ftl", layer, "--memory-limit", "160MiB"];
+        let results = place.json(&[&run[..], &["--json"]].concat());
+        let metrics = &results["metrics"];
+        assert_eq!(metrics["host.requests"], 3, "{layer}");
+        assert_eq!(metrics["flash.reads"], 0, "{layer}: a trimmed page");
+    }
+}

@@ -409,7 +409,7 @@ impl Device {
     /// Trims those pages of `span` that have contents in the buffer or on flash, or that a waiting operation will
     /// write. On each die, the first page is trimmed in any case, so that the request waits for its turn in the queue
     /// of every die. Trims of other pages are left out, because the trim of a page without contents has no effect and
-    /// needs no time.
+    /// needs no time. If nothing is in progress on the device, the layer trims many pages in one call where it can.
     fn trim_long<D: Driver>(
         &mut self,
         token: u32,
@@ -419,14 +419,32 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let mut pages = Vec::new();
+        let is_at_rest = !self.dies.trims_take_time()
+            && self.dies.are_at_rest()
+            && self.is_settled()
+            && self.order.is_empty();
         for part in span.whole_parts(self.layer.pages) {
-            let mut known = self.known_among(&part).into_iter().peekable();
+            let known = self.known_among(&part);
+            let (mut firsts, mut trimmed) = (Vec::new(), Vec::new());
+            if is_at_rest {
+                firsts.extend(self.first_of_each_die(&part));
+                for page in &firsts {
+                    self.trim_page(token, *page, answers_late, now, driver)?;
+                }
+                if !self.dies.is_held_up() {
+                    trimmed = self.trim_at_rest(&part, &known, driver);
+                }
+            }
+            let mut known = known.into_iter().peekable();
             for from in part.clone().step_by(LOOKED_AT_TOGETHER) {
                 let among = from..(from + LOOKED_AT_TOGETHER as u64).min(part.end);
                 while let Some(page) = known.next_if(|page| page.0 < among.end) {
                     pages.push(page);
                 }
-                self.dies.ftl().mapped(among, &mut |page| pages.push(page));
+                for left in gaps(&among, &trimmed) {
+                    self.dies.ftl().mapped(left, &mut |page| pages.push(page));
+                }
+                pages.retain(|page| !firsts.contains(page));
                 pages.sort_unstable();
                 pages.dedup();
                 for page in pages.drain(..) {
@@ -435,6 +453,31 @@ impl Device {
             }
         }
         Ok(())
+    }
+
+    /// Lets the layer trim all of `pages` that it can trim in one call. Returns these pages as ranges in ascending order.
+    /// Nothing may be in progress on the device, except trims of pages. The caller trims the pages `known` one by one, so
+    /// the driver receives no note of them here.
+    fn trim_at_rest<D: Driver>(
+        &mut self,
+        pages: &Range<u64>,
+        known: &[Lpn],
+        driver: &mut D,
+    ) -> Vec<Range<u64>> {
+        let mut trimmed: Vec<Range<u64>> = Vec::new();
+        let ftl = self.dies.ftl_mut();
+        ftl.trim_all(pages.clone(), &mut |range| match trimmed.last_mut() {
+            Some(last) if last.end == range.start => last.end = range.end,
+            _ => trimmed.push(range),
+        });
+        let known: Vec<Range<u64>> = known.iter().map(|page| page.0..page.0 + 1).collect();
+        for pages in trimmed.iter().flat_map(|range| gaps(range, &known)) {
+            driver.note(&Note::TrimmedAll {
+                pages: &pages,
+                buffer: &self.buffer,
+            });
+        }
+        trimmed
     }
 
     /// Those of `pages` that are trimmed even if the layer does not map them, in ascending order.
@@ -484,4 +527,21 @@ impl Device {
         };
         self.effect(PageOperation::new(page, work), now, driver)
     }
+}
+
+/// The parts of `range` that are in none of `taken`, which are ranges in ascending order.
+fn gaps(range: &Range<u64>, taken: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut gaps = Vec::new();
+    let mut from = range.start;
+    let first = taken.partition_point(|taken| taken.end <= range.start);
+    for taken in taken[first..]
+        .iter()
+        .take_while(|taken| taken.start < range.end)
+    {
+        gaps.push(from..taken.start.max(from));
+        from = taken.end;
+    }
+    gaps.push(from..range.end.max(from));
+    gaps.retain(|gap| !gap.is_empty());
+    gaps
 }

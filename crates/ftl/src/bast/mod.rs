@@ -304,6 +304,10 @@ impl Die for Bast {
         }
     }
 
+    fn trims_freely(&self, block: u32) -> bool {
+        self.log_of(block).is_none()
+    }
+
     fn is_written(&self, page: LogicalPage) -> bool {
         self.data.newest().get(page.block, page.offset)
             || self

@@ -43,6 +43,12 @@ pub(crate) trait Die: Archived + Clone + Send {
     /// Trims `page`: its contents are not needed any more.
     fn trim(&mut self, page: LogicalPage, operations: &mut Operations);
 
+    /// Whether no trim of a page of logical block `block` emits an operation. Default: false.
+    fn trims_freely(&self, block: u32) -> bool {
+        let _ = block;
+        false
+    }
+
     /// Whether `page` has contents.
     fn is_written(&self, page: LogicalPage) -> bool;
 
@@ -258,6 +264,31 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         self.dies[die].trim(page, operations);
         self.dies[die].follow_units();
         Ok(())
+    }
+
+    fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+        let per_block = u64::from(self.pages_per_block.divisor());
+        // On each die, a page whose trim emits operations is followed by pages that are trimmed after it.
+        let mut stops: Vec<bool> = self.twins.iter().map(Option::is_some).collect();
+        for number in pages.start / per_block..pages.end.div_ceil(per_block) {
+            let (block, die) = self.over_dies.split(number as u32);
+            let state = &mut self.dies[die as usize];
+            let stops = &mut stops[die as usize];
+            *stops |= !state.trims_freely(block);
+            if *stops {
+                continue;
+            }
+            let first = number * per_block;
+            let of_block = first.max(pages.start)..(first + per_block).min(pages.end);
+            if state.may_hold(block) {
+                for page in of_block.clone() {
+                    let offset = (page - first) as u32;
+                    state.trim(LogicalPage { block, offset }, &mut self.unwanted);
+                }
+                debug_assert!(self.unwanted.all().is_empty(), "trims of block {block}");
+            }
+            emit(of_block);
+        }
     }
 
     fn is_written(&self, page: Lpn) -> bool {

@@ -424,6 +424,24 @@ impl Ftl for PageFtl {
         Ok(())
     }
 
+    /// A layer with a journal trims no page here, because each of its trims may program a page of the journal.
+    fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+        if self.dies.iter().any(|die| die.extras.journal.is_some()) {
+            return;
+        }
+        for (number, die) in (0..).zip(&mut self.dies) {
+            die.forget_all(match self.placement {
+                // In this case, each die numbers the pages as the device does.
+                Some(_) => pages.start as u32..pages.end as u32,
+                None => self.stripe.range_of(&pages, number),
+            });
+        }
+        if let Some(placement) = &mut self.placement {
+            placement.forget_all(pages.start as usize..pages.end as usize);
+        }
+        emit(pages);
+    }
+
     fn bring_near(&self, pages: &[Lpn]) {
         if self.placement.is_some() {
             return;

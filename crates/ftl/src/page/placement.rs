@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{Initial, LazyTable, parts};
 use destage_base::{Lpn, archived};
 
 use super::shape::NONE;
@@ -205,6 +205,30 @@ impl Placement {
             // A write of the page waits at this die, so the page still counts as a page of this die.
             Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
+        }
+    }
+
+    /// [Forgets](Placement::forget) all of `pages`.
+    pub fn forget_all(&mut self, pages: Range<usize>) {
+        if !self.waiting.is_empty() {
+            return pages.for_each(|page| self.forget(page as u32));
+        }
+        for part in parts(&pages) {
+            let is_new = !self.home.rule().filled && self.home.is_as_at_first(part.start);
+            if is_new || self.home.is_set(part.start) {
+                // None of these pages has contents.
+                continue;
+            }
+            let mut is_placed = false;
+            for page in part.clone() {
+                if let Some(home) = self.home(page as u32) {
+                    self.pages[home as usize] -= 1;
+                    is_placed = true;
+                }
+            }
+            if is_placed {
+                self.home.set_all(part, NONE);
+            }
         }
     }
 }

@@ -39,6 +39,18 @@ impl Stripe {
         (pages.start / round * stride) as u32..end.min(u64::from(u32::MAX)) as u32
     }
 
+    /// The pages of `die` that are among `pages`, by their numbers within the die.
+    pub fn range_of(&self, pages: &Range<u64>, die: u32) -> Range<u32> {
+        let stride = u64::from(self.stride());
+        let round = u64::from(self.dies.divisor()) * stride;
+        // The number of pages of the die before page `end` of the device.
+        let before = |end: u64| {
+            let of_last = (end % round).saturating_sub(u64::from(die) * stride);
+            (end / round * stride + of_last.min(stride)) as u32
+        };
+        before(pages.start)..before(pages.end)
+    }
+
     fn stride(&self) -> u32 {
         self.runs.map_or(1, |(_, stride)| stride)
     }

@@ -204,6 +204,7 @@ impl Ftl for Pslc {
         pages,
         die_of,
         trim,
+        trim_all,
         is_written,
         mapped,
         collects_before_writes,

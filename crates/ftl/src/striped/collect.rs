@@ -291,7 +291,7 @@ impl Striped {
                 let address = self
                     .shape
                     .address(die, Ppn(block << self.shape.page_bits | page));
-                if self.owner.get(address as usize) != NONE {
+                if self.page_at(address).is_some() {
                     sources.push(address);
                 }
                 page += 1;

@@ -19,7 +19,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{Initial, LazyTable, parts};
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, archived, choices, parameters};
 
@@ -140,7 +140,8 @@ struct Striped {
     rules: Rules,
     dies: Vec<Nand>,
     map: LazyTable<InitialMap>,
-    /// For each page of flash, the logical page whose newest copy it holds.
+    /// For each page of flash, the logical page that was programmed there last. The copy is the newest one only if the
+    /// map has the address of this page of flash, see [`Striped::page_at`].
     owner: LazyTable<InitialOwner>,
     /// For each logical page its placement handle, if there is more than one handle.
     handles: Option<LazyTable<Zero>>,
@@ -402,11 +403,16 @@ impl Striped {
 
     /// Notes that the contents at `address` are not needed any more.
     fn forget(&mut self, address: u32) {
-        *self.owner.get_mut(address as usize) = NONE;
         let row = self.shape.row_of(self.shape.split(address).1);
         if self.rows.lose(row) == 0 && !self.is_open(row) {
             self.release(row);
         }
+    }
+
+    /// The logical page whose newest copy is at `address`.
+    fn page_at(&self, address: u32) -> Option<u32> {
+        let page = self.owner.get(address as usize);
+        (page != NONE && self.map.get(page as usize) == address).then_some(page)
     }
 
     fn is_open(&self, row: u32) -> bool {
@@ -631,6 +637,28 @@ impl Ftl for Striped {
             self.forget(address);
         }
         Ok(())
+    }
+
+    fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+        for part in parts(&(pages.start as usize..pages.end as usize)) {
+            let is_new = self.shape.full_rows == 0 && self.map.is_as_at_first(part.start);
+            if is_new || self.map.is_set(part.start) {
+                // None of these pages has contents.
+                continue;
+            }
+            let mut is_mapped = false;
+            for page in part.clone() {
+                let address = self.map.get(page);
+                if address != NONE {
+                    self.forget(address);
+                    is_mapped = true;
+                }
+            }
+            if is_mapped {
+                self.map.set_all(part, NONE);
+            }
+        }
+        emit(pages);
     }
 
     fn hint(&mut self, page: Lpn, handle: u32) {

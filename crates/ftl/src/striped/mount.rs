@@ -213,7 +213,7 @@ impl Striped {
         let (unit, planes) = (self.shape.unit, self.shape.planes);
         let is_needed = |place: u32| {
             let address = self.shape.address(die, self.shape.at(row, place));
-            self.owner.get(address as usize) != NONE
+            self.page_at(address).is_some()
         };
         if !(0..self.shape.part()).any(is_needed) {
             return 0;

@@ -337,6 +337,10 @@ impl Die for Superblocks {
         }
     }
 
+    fn trims_freely(&self, _: u32) -> bool {
+        true
+    }
+
     fn is_written(&self, page: LogicalPage) -> bool {
         self.place(self.index(page)).is_some()
     }

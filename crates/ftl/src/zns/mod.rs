@@ -165,7 +165,7 @@ impl Zns {
 
 impl Ftl for Zns {
     left_to_pages!(
-        pages, die_of, trim, is_written, mapped, reset_wear, map_bytes
+        pages, die_of, trim, trim_all, is_written, mapped, reset_wear, map_bytes
     );
 
     fn properties(&self) -> Properties {

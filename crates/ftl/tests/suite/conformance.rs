@@ -17,11 +17,11 @@ fn operations() -> (u32, u32) {
 }
 
 /// Runs random writes, reads and trims. Some pages are used far more often than others, and some operations are in
-/// sequence.
-fn exercise(device: &mut Device, seed: u64, operations: u32) {
+/// sequence. Returns the number of pages that were trimmed together with others.
+fn exercise(device: &mut Device, seed: u64, operations: u32) -> u64 {
     let mut random = Random::new(seed);
     let pages = device.pages();
-    let mut next = 0;
+    let (mut next, mut trimmed) = (0, 0);
     for step in 0..operations {
         let page = match random.below(8) {
             0..3 => random.below(pages),
@@ -33,6 +33,7 @@ fn exercise(device: &mut Device, seed: u64, operations: u32) {
         };
         match random.below(20) {
             0..3 => device.read(page),
+            3 if step % 64 == 0 => trimmed += device.trim_all(page..pages.min(page + pages / 2)),
             3 => device.trim(page),
             4 => device
                 .write_for(page, Cause::Pad)
@@ -45,13 +46,14 @@ fn exercise(device: &mut Device, seed: u64, operations: u32) {
         }
     }
     device.check();
+    trimmed
 }
 
 #[test]
 fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
     for row in FTLS.iter().filter(|row| row.has_flash) {
         let (with_each, together) = operations();
-        let mut built = 0;
+        let (mut built, mut trimmed) = (0, 0);
         let mut operations = 0;
         let setups: Vec<Setup> = devices(row.name).iter().flat_map(variants).collect();
         // A fifth of the setups may be refused.
@@ -72,7 +74,7 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
                 }
             }
             kit::about(format!("{setup:?}"), || {
-                exercise(&mut Device::new(setup), number as u64, each);
+                trimmed += exercise(&mut Device::new(setup), number as u64, each);
             });
             operations += each;
         }
@@ -82,6 +84,8 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
             row.name,
             setups.len()
         );
+        // The trims of this layer read and write pages of the map.
+        assert_eq!(trimmed > 0, row.name != "dftl", "{}", row.name);
     }
 }
 

@@ -28,9 +28,10 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::Lpn;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, parts};
 
 use self::blocks::Blocks;
 pub use self::cells::digest;
@@ -362,6 +363,24 @@ impl Medium {
     pub fn trim(&mut self, page: Lpn) {
         if self.place_of(page).is_some() {
             self.pages.get_mut(page.0 as usize).die = NO_DIE;
+        }
+    }
+
+    /// [Trims](Self::trim) all of `pages`. The pages of whole chunks of the table that were never programmed by the host
+    /// use no memory.
+    pub fn trim_all(&mut self, pages: &Range<u64>) {
+        for part in parts(&(pages.start as usize..pages.end as usize)) {
+            let is_empty = matches!(self.pages.rule(), AtFirst::Nowhere);
+            if self.pages.is_set(part.start) || is_empty && self.pages.is_as_at_first(part.start) {
+                // None of these pages has contents.
+                continue;
+            }
+            let mut entries = part.clone().map(|page| self.pages.get(page));
+            if entries.all(|entry| entry.version == 0) {
+                self.pages.set_all(part, Entry::new(None, 0));
+            } else {
+                part.for_each(|page| self.trim(Lpn(page as u64)));
+            }
         }
     }
 

@@ -354,6 +354,15 @@ impl Probe for Watcher<'_> {
             Note::TakenIn { page, .. } => self.coming = Some(What::Write { page, hit: false }),
             Note::Bypassed { page, .. } => self.coming = Some(What::Bypass(page)),
             Note::Trimmed(page) => self.coming = Some(What::Trim(page)),
+            Note::TrimmedAll { pages, buffer } => {
+                for page in pages.clone().map(Lpn) {
+                    if self.has_stopped() {
+                        break;
+                    }
+                    self.coming = Some(What::Trim(page));
+                    self.look(buffer);
+                }
+            }
             Note::Read { page, in_ram } => self.coming = Some(What::Read { page, hit: in_ram }),
             Note::Changed(buffer) => self.look(buffer),
             Note::Ended(operation) => self.ended(operation),

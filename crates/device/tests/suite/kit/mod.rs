@@ -449,6 +449,16 @@ impl Driver for Flash {
             Note::TakenIn { page, .. } | Note::Bypassed { page, .. } | Note::Trimmed(page) => {
                 self.events.push(Event::Changed { page });
             }
+            Note::TrimmedAll { pages, .. } => {
+                // The pages are trimmed at once, so the trims also end here.
+                self.payload.note(note);
+                let version = self.payload.version();
+                for page in pages.clone().map(Lpn) {
+                    self.events.push(Event::Changed { page });
+                    self.events.push(Event::Ended { page, version });
+                }
+                return;
+            }
             Note::Read { page, in_ram: true } => {
                 self.events.push(Event::Read {
                     token: self.submitting,

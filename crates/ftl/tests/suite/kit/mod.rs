@@ -7,9 +7,11 @@
 
 pub mod scenario;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use destage_base::Lpn;
+use destage_base::archive::Archive;
 use destage_base::parameter::{Kind as ParameterKind, Value, Values};
 use destage_ftl::{Built, Filling, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_nand::batch::Batch;
@@ -204,6 +206,17 @@ pub fn variants(setup: &Setup) -> Vec<Setup> {
         variants.extend(others.map(|word| setup.clone().with(parameter.name, word)));
     }
     variants
+}
+
+/// The archived state of a layer.
+fn state_of(ftl: &mut dyn Ftl) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut write = |part: &[u8]| {
+        bytes.extend_from_slice(part);
+        true
+    };
+    ftl.archive(&mut Archive::Write(&mut write)).expect("bytes");
+    bytes
 }
 
 /// The test device. See the [module](self).
@@ -457,6 +470,30 @@ impl Device {
         self.medium.trim(Lpn(page));
         self.settle(die, &[]);
         Ok(())
+    }
+
+    /// Trims `pages`, as many of them as possible in one call. Checks that these pages are trimmed as if they were
+    /// trimmed one by one. Returns the number of pages that were trimmed in the call.
+    pub fn trim_all(&mut self, pages: Range<u64>) -> u64 {
+        let mut one_by_one = self.ftl.copied();
+        let mut trimmed = Vec::new();
+        self.ftl
+            .trim_all(pages.clone(), &mut |range| trimmed.push(range));
+        for page in trimmed.iter().cloned().flatten() {
+            self.operations.clear();
+            let result = one_by_one.trim(Lpn(page), &mut self.operations);
+            assert_eq!((result, self.operations.all()), (Ok(()), &[][..]), "{page}");
+            self.wanted[page as usize] = None;
+        }
+        assert!(
+            state_of(&mut *self.ftl) == state_of(&mut *one_by_one),
+            "{pages:?}"
+        );
+        trimmed.iter().for_each(|range| self.medium.trim_all(range));
+        for page in pages.filter(|page| !trimmed.iter().any(|range| range.contains(page))) {
+            self.trim(page);
+        }
+        trimmed.iter().map(|range| range.end - range.start).sum()
     }
 
     /// Checks that a step that failed has emitted nothing.
