@@ -141,12 +141,11 @@ pub enum Role {
     Measured,
     /// The trace that the paper used, or in a study without a paper any trace.
     Original,
-    /// A real trace of the same origin or kind as the paper's trace. A study uses it in place of the paper's
-    /// trace, or next to it.
+    /// A real recording of a part of the paper's trace. A study uses it in place of the paper's trace, or next to it.
     Relative,
     /// A synthetic workload, or listed requests, used because the paper's trace is missing.
     StandIn,
-    /// A real trace that is not related to the paper's trace, used because the paper's trace is missing.
+    /// A real trace of another system than that of the paper's trace, used because the paper's trace is missing.
     Unrelated,
 }
 
@@ -160,7 +159,7 @@ impl Role {
             Self::Original => "the named trace",
             Self::Relative => "relative",
             Self::StandIn => "stand-in",
-            Self::Unrelated => "unrelated recording",
+            Self::Unrelated => "other recording",
         }
     }
 
@@ -471,8 +470,8 @@ impl Study {
             };
             let role = match (&entry.stands_for, &entry.differs) {
                 (None, _) => Role::Original,
-                (Some(_), Some(_)) => Role::Relative,
-                (Some(_), None) => Role::Unrelated,
+                (Some(_), Some(_)) if !entry.other_system => Role::Relative,
+                (Some(_), _) => Role::Unrelated,
             };
             let (input, what, facts) = trace(name.clone(), &found, role);
             let differs = entry.differs.clone().unwrap_or_default();
@@ -600,7 +599,7 @@ impl Study {
 
     /// The paper's buffer size divided by the buffer size in runs with the input `name`; `None` if the study file
     /// does not declare this factor.
-    pub(crate) fn shrunk(&self, name: &str) -> Option<u64> {
+    pub(crate) fn shrunk(&self, name: &str) -> Option<f64> {
         let mut inputs = self.file.input.iter();
         inputs.find(|input| input.name == name)?.buffers_shrunk
     }

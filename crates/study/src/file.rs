@@ -47,14 +47,17 @@ pub(crate) struct InputEntry {
     /// Requests for single pages or ranges of pages, such as `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
     /// The name of the paper's trace in whose place this input is used. A workload, or requests in the study
-    /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace, and a trace
-    /// without `differs` is an unrelated recording.
+    /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace; a trace
+    /// without `differs`, or with `other_system`, is another recording.
     pub(crate) stands_for: Option<String>,
-    /// For a relative only: a description of this trace, with its difference from the paper's trace.
+    /// For a relative or another recording: a description of this trace, with its difference from the paper's trace.
     pub(crate) differs: Option<String>,
+    /// Whether a trace with `differs` was recorded on another system than the paper's trace, and is therefore no relative.
+    #[serde(default)]
+    pub(crate) other_system: bool,
     /// For a relative only: the paper's buffer size divided by the study's buffer size, if the study scales its
-    /// buffers with the footprint of the trace.
-    pub(crate) buffers_shrunk: Option<u64>,
+    /// buffers with the footprint of the trace. It need not be a whole number.
+    pub(crate) buffers_shrunk: Option<f64>,
     /// The format of the trace; by default the program recognises the format from the content.
     pub(crate) format: Option<String>,
     /// The largest number of requests that are read from the input; by default all are read.

@@ -64,6 +64,8 @@ pub struct Outcome {
     pub read: Vec<Json>,
     /// The pairs of indices whose elements `agree` found in opposite order in its two lists.
     pub opposed: Vec<[usize; 2]>,
+    /// How many pairs `agree` compared: those that differ enough in both lists. `None` if the formula does not use it.
+    pub compared: Option<usize>,
 }
 
 /// The reason why a formula has no value.
@@ -120,6 +122,7 @@ struct Seen {
     runs: BTreeSet<Context>,
     read: Vec<Json>,
     opposed: Vec<[usize; 2]>,
+    compared: Option<usize>,
     /// The first reason why the formula has no value, other than a mistake in the formula.
     hindrance: Option<NoValue>,
 }
@@ -174,10 +177,11 @@ pub fn evaluate(
                     "agree: expected two lists of equal length, of two values or more",
                 ));
             }
-            let pairs = opposed(&one, &other, percent);
+            let (pairs, compared) = opposed(&one, &other, percent);
             let agree = pairs.is_empty();
             let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
             seen.opposed.extend(pairs);
+            *seen.compared.get_or_insert(0) += compared;
             Ok(agree)
         }
     };
@@ -214,6 +218,7 @@ pub fn evaluate(
             runs: seen.runs,
             read: seen.read,
             opposed: seen.opposed,
+            compared: seen.compared,
         }),
         (Err(error), None) => {
             let text = format!("{formula}: {}", spoken(&error));
@@ -623,18 +628,20 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     });
 }
 
-/// The pairs of indices whose elements are in opposite order in the two lists. A pair is ignored if its elements
-/// differ, in one of the lists, by at most `percent` of the larger element.
-fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
+/// The pairs of indices whose elements are in opposite order in the two lists, and the number of pairs that are
+/// compared. A pair is not compared if its elements differ, in one of the lists, by at most `percent` of the larger
+/// element.
+fn opposed(one: &[f64], other: &[f64], percent: f64) -> (Vec<[usize; 2]>, usize) {
     // The sign of `a - b`; 0 if the difference is at most `percent` of the larger value.
     let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
         true => (a - b).signum(),
         false => 0.0,
     };
     let pairs = (0..one.len()).flat_map(|index| (0..index).map(move |before| [before, index]));
-    let is_opposed =
-        |[a, b]: &[usize; 2]| order(one[*a], one[*b]) * order(other[*a], other[*b]) < 0.0;
-    pairs.filter(is_opposed).collect()
+    let signs = pairs.map(|[a, b]| ([a, b], order(one[a], one[b]) * order(other[a], other[b])));
+    let compared: Vec<_> = signs.filter(|(_, sign)| *sign != 0.0).collect();
+    let opposed = compared.iter().filter(|(_, sign)| *sign < 0.0);
+    (opposed.map(|(pair, _)| *pair).collect(), compared.len())
 }
 
 /// The ranks of `values` in ascending order, counted from 1. Equal values all get the mean of the ranks that they

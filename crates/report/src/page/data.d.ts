@@ -109,6 +109,8 @@ declare namespace Data {
     each: number;
     verdict: string;
     share: { held: number; tried: number } | null;
+    /** Under how many combinations of readings a reproduced claim holds, if not under all. */
+    readings: { held: number; tried: number } | null;
     on: string;
     inputs: { name: string; label: string; digest: string | null; stand_in: boolean; kind: "own" | "relative" | "stand_in" | "definition"; differs: string }[];
     runs: string;

@@ -81,9 +81,10 @@ function verdictWords(known) {
   return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
 }
 
-/** @type {(verdict: string, share: Data.Claim["share"], said: ReturnType<typeof verdictWords>) => HTMLElement} */
-function badge(verdict, share, said) {
-  const of = share ? ` ${share.held}/${share.tried}` : "";
+/** @type {(verdict: string, share: Data.Claim["share"], said: ReturnType<typeof verdictWords>, readings?: Data.Claim["readings"]) => HTMLElement} */
+function badge(verdict, share, said, readings = null) {
+  const counts = [share ? `${share.held}/${share.tried}` : "", readings ? `${readings.held} of ${readings.tried} readings` : ""].filter(Boolean);
+  const of = counts.length ? ` ${counts.join(", ")}` : "";
   const cases = share ? ` The claim holds in ${share.held} of ${share.tried} cases: the base run, the other seeds and the unpublished settings, except those that change nothing.` : "";
   return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
@@ -176,6 +177,16 @@ function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
+/** The cases in which a claim was judged, counted by kind.
+ * @param {Data.Try[]} tries */
+function casesOf(tries) {
+  const kinds = { seed: 0, setting: 0, "choice of readings": 0 };
+  for (const { name } of tries) if (name !== "base run") kinds[/^seed \d/.test(name) ? "seed" : / = /.test(name) ? "choice of readings" : "setting"] += 1;
+  const plural = (/** @type {string} */ kind) => (kind.startsWith("choice") ? "choices of readings" : `${kind}s`);
+  const counted = Object.entries(kinds).filter(([, count]) => count).map(([kind, count]) => `${count} ${count > 1 ? plural(kind) : kind}`);
+  return ["the base run", ...counted].join(", ");
+}
+
 /** Links to the table with the judged values of a claim, and to its figures. A note says if the figures do not show
  * the judged values.
  * @type {(claim: Data.Claim, figures: { [experiment: string]: Data.Figure[] }) => HTMLElement[]} */
@@ -183,7 +194,7 @@ function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
   const shows = ids.flatMap((id) => all.find((each) => each.id === id) ?? []);
-  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: the base run${tries.length > 1 ? `, and ${tries.length - 1} with other seeds, settings and readings` : ""}`))] : [];
+  const values = tries.length ? [make("li", {}, make("a", { href: `#${judgedId(claim)}` }, `The judged values of ${id}: ${casesOf(tries)}`))] : [];
   const more = haveAll(shows, measured) ? null : `other quantities of the same input; the judged values stand in the table that is linked first`;
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
@@ -201,7 +212,7 @@ function judgedTable(claim) {
   const all = tries.map((each) => ({ name: each.name, values: partsIn(each.measured), does: does(each), seen: each.sized ? "yes" : "no" }));
   const isSized = tries.some(({ sized }) => sized !== null);
   /** @type {(each: { values: Map<string, Data.Told> }, part: string) => string} */
-  const text = ({ values }, part) => (values.has(part) ? say(values.get(part) ?? null) : "no result");
+  const text = ({ values }, part) => (values.has(part) && values.get(part) !== null ? say(values.get(part) ?? null) : "not run");
   const isTurned = parts.length > Math.max(8, all.length);
   const names = parts.map((part) => part || "measured");
   /** @type {["does" | "seen", string][]} */
@@ -219,7 +230,7 @@ function judgedTable(claim) {
 
 /** Words that are linked to the glossary, each with its entry there.
  * @type {{ [words: string]: string }} */
-const EXPLAINED = { "searched for": "searched for", "at most 20 in the device": "at most 20 in the device", "open loop": "open loop, closed loop", "costs from counts of operations": "costs from counts of operations", "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
+const EXPLAINED = { "searched for": "searched for", "at most 20 in the device": "at most 20 in the device", "open loop": "open loop, closed loop", "costs from counts of operations": "costs from counts of operations", "stand-in": "stand-in", "other recording": "other recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open", "young clusters": "cluster, young cluster, alpha", "best alpha": "cluster, young cluster, alpha", threshold: "PIRD, BIRD, threshold", "dirty at the end": "dirty at the end", " points": "points", " lines": "lines" };
 
 /** The anchor of a word of the glossary.
  * @param {string} word */
@@ -242,7 +253,39 @@ function explained(text) {
     const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
     parts.splice(index, 1, part.slice(0, at), link, part.slice(end));
   }
-  return parts.filter((part) => part !== "");
+  return parts.filter((part) => part !== "").flatMap((part) => (typeof part === "string" ? crossed(part) : [part]));
+}
+
+/** The anchors of claims and experiments by their names, such as `P7.financial1` and `bpac/evictions`.
+ * @type {Map<string, string>} */
+const ANCHORS = new Map();
+
+/** `text`, with the names of claims and experiments as links to them.
+ * @type {(text: string) => (Node | string)[]} */
+function crossed(text) {
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let done = 0;
+  for (const { 0: name, index } of text.matchAll(/\b(?:[A-Z]\d+(?:\.[a-z][a-z0-9-]*)*|[a-z]+\/[a-z0-9-]+)(?![\w/])/g)) {
+    const anchor = ANCHORS.get(name);
+    if (!anchor) continue;
+    parts.push(text.slice(done, index), make("a", { href: `#${anchor}` }, name));
+    done = index + name.length;
+  }
+  return [...parts, text.slice(done)].filter((part) => part !== "");
+}
+
+/** Learns the anchors of all claims and experiments of a page. The number of a claim that has parts only, such as P7,
+ * leads to the first part.
+ * @type {(claims: Data.Claim[], papers: Data.Paper[]) => void} */
+function learnAnchors(claims, papers) {
+  for (const { paper, id } of claims) {
+    const anchor = `${paper}-${id}`;
+    ANCHORS.set(id, anchor);
+    const row = id.split(".")[0];
+    if (!ANCHORS.has(row)) ANCHORS.set(row, anchor);
+  }
+  for (const { name, experiments } of papers) for (const { name: own } of experiments) ANCHORS.set(`${name}/${own}`, `${name}-${own}`);
 }
 
 /** The parts of a nested list, each with the names of the lists and items that contain it.
@@ -324,7 +367,7 @@ function valuesOf({ published, measured, effect, quantity, unit, labels, each, r
   if (published === null && measured === null) return "nothing";
   const head = make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name))));
   const isPlain = !columns.includes("measured") && measured !== null && !follows;
-  const what = `${quantity ? quantity[0].toUpperCase() + quantity.slice(1) : "Values"}${isPlain ? ", measured" : ""}`;
+  const what = quantity ? quantity[0].toUpperCase() + quantity.slice(1) : isPlain ? "Measured values" : "Values";
   const isSaid = !unit || what.endsWith(unit) || (unit === "%" && /per cent/.test(what));
   const isUnprinted = published === null && !follows && kind !== "own";
   const table = make("table", { class: "values", "aria-label": what }, head, make("tbody", {}, body));
@@ -337,7 +380,7 @@ function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
   const called = (/** @type {Data.Claim["inputs"][0]} */ { name, label }) => (label && label !== name ? `${label} is ${name}` : name);
   const listed = whole.map((input) => make("p", {}, called(input), input.digest ? ": " : null, input.digest ? make("code", {}, input.digest) : null));
-  const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, `${name}: ${differs}`));
+  const differing = inputs.filter(({ differs }) => differs).map(({ name, differs }) => make("p", {}, crossed(`${name}: ${differs}`)));
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
@@ -351,20 +394,21 @@ function sourceOf({ paper, place, kind }, papers) {
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }
 
-/** A sentence that ends with a list after a colon. A long list is folded.
+/** A sentence that a list or further sentences follow. A long text is folded behind its first sentence.
  * @param {string} text */
 function foldedList(text) {
-  const at = text.indexOf(": ");
+  const at = text.search(/[:.] /);
   if (text.length <= 300 || at < 0) return make("p", {}, explained(text));
-  return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
+  const rest = text.slice(at + 2);
+  return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(`${rest[0].toUpperCase()}${rest.slice(1)}`)));
 }
 
 /** The reasons for a verdict. The reasons that decide it are shown, and the other reasons are folded.
  * @param {Data.Claim} claim */
 function whyOf({ because, folded }) {
-  const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
+  const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : crossed(each)));
   if (!folded.length) return make("div", {}, told);
-  return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, each))));
+  return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, crossed(each)))));
 }
 
 /** The changes of settings, inputs and rules that turn the outcome of a claim, with links to the meaning of each
@@ -374,7 +418,7 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
   const told = turned.map(foldedList);
-  if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of the paper was varied."));
+  if (!open.length && kind !== "own") told.push(make("p", {}, "No open rule of this paper is varied; what is corrected in its schemes stands with the paper."));
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
@@ -396,7 +440,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "claim": {
         const anchor = `${claim.paper}-${claim.id}`;
         const link = make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`);
-        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
+        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said, claim.readings)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
       }
       case "said in": return sourceOf(claim, papers);
       case "why": return whyOf(claim);
@@ -467,12 +511,14 @@ function openRules(part, { name, open }, readings) {
   part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));
   for (const rule of open) part.append(make("p", {}, make("code", {}, rule.name), `: ${rule.about} `, Object.entries(rule.says).flatMap(([value, says], index) => [index ? "; " : "", make("code", {}, value), `: ${says}`]), Object.keys(rule.says).length ? "." : null));
   const claims = different(readings.flatMap((each) => Object.keys(each.claims)));
-  const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id])).size > 1);
+  const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id]).filter((holds) => holds !== undefined)).size > 1);
+  const partly = claims.filter((id) => readings.some((each) => each.claims[id] === undefined));
   const columns = [...open.map(({ name }) => ({ name })), { name: "claims that hold" }, ...decided.map((name) => ({ name }))];
   const held = (/** @type {Data.Reading} */ each) => `${each.held} of ${Object.keys(each.claims).length}`;
   const mark = (/** @type {boolean | undefined} */ holds) => (holds === undefined ? null : holds ? "holds" : "no");
   const rows = readings.map((each, index) => [...open.map(({ name }) => each.readings[name]), held(each) + (index ? "" : " (default)"), ...decided.map((id) => mark(each.claims[id]))]);
   new Table(part, { name: "combinations of open rules", columns, rows });
+  if (partly.length) part.append(make("p", {}, crossed(`${partly.join(", ")}: not counted in every row, because the formula fixes the reading of a rule, or a run gave no result.`)));
   if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
 }
 
@@ -487,10 +533,11 @@ function claimsOf(claims, paper, experiment, id) {
 /** @type {(content: HTMLElement, data: Page.Of<"reproduce">) => void} */
 function showPapers(content, data) {
   const { claims, papers, readings, figures, manifest, verdicts: known } = data;
+  learnAnchors(claims, papers);
   const part = section("Verdicts", "verdicts");
   content.append(part);
   const { host } = manifest;
-  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores, ${shown(manifest.wall_time_s)} s; the `, make("a", { class: "word", href: `#${wordAnchor(`${data.scale} scale`)}` }, `${data.scale} scale`), "."));
+  part.append(make("p", { class: "quiet" }, `destage ${manifest.version} (${manifest.commit === "unknown" ? "built outside a git repository, so its commit is not known" : `commit ${manifest.commit}`}), ${data.date}, ${host.os} ${host.arch} with ${host.cores} cores. This took ${shown(manifest.wall_time_s)} s; results that were stored before were used again. The runs are those of the `, make("a", { class: "word", href: `#${wordAnchor(`${data.scale} scale`)}` }, `${data.scale} scale`), "."));
   if (claims.length) part.append(make("p", {}, make("a", { href: "#claims" }, "Every claim with its verdict, the published value and the measured value")));
   legend(part, data);
   words(part, data.glossary);
@@ -503,7 +550,7 @@ function showPapers(content, data) {
     openRules(own, paper, (readings || {})[paper.name]);
     for (const experiment of paper.experiments) {
       own.append(make("h3", { id: `${paper.name}-${experiment.name}` }, `${experiment.name}: ${experiment.title}`));
-      own.append(make("p", {}, experiment.about), make("p", { class: "quiet" }, `${experiment.runs} runs`));
+      own.append(make("p", {}, crossed(experiment.about)), make("p", { class: "quiet" }, `${experiment.runs} runs`));
       own.append(...inputsAndSettings(paper.name, experiment));
       own.append(...experiment.gaps.map((gap) => make("p", { class: "note" }, gap)));
       const charts = make("div", { class: "charts" });

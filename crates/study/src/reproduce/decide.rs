@@ -59,14 +59,14 @@ pub enum Verdict {
     Inconsistent,
     /// Whether the claim holds, or how large its effect is, depends on something that the paper does not specify.
     UnderDetermined,
-    /// A measured claim fails on a stand-in, a made-up stream or an unrelated recording.
+    /// A measured claim fails on a stand-in, a made-up stream or another recording.
     NotSeen,
-    /// A measured claim fails on the paper's own trace or on a relative; or a worked example, a general statement
+    /// A measured claim fails on the paper's own trace; or a worked example, a general statement
     /// or a statement of this project is false.
     Contradicted,
     /// The claim needs a trace that was not found.
     TraceMissing,
-    /// The claim cannot be checked, or a run that it needs failed.
+    /// The claim cannot be checked, a run that it needs failed, or its check compares nothing.
     NotCheckable,
 }
 
@@ -130,7 +130,7 @@ impl Verdict {
                 "The paper's own trace gives the published value within the declared tolerance or, if the paper publishes no value, shows what the paper says; or a worked example of the paper comes out as printed."
             }
             Self::SignReproduced => {
-                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size; or what the paper says in words comes out within the declared limits, such as an order, a bound, or that something hardly changes. It is so with every seed, unpublished setting and open rule that was tried. The input is a stand-in or a real relative of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
+                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size; or what the paper says in words comes out within the declared limits, such as an order, a bound, or that something hardly changes. It is so with every seed, unpublished setting and open rule that was tried. The input is a stand-in, another recording or a relative (a part) of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
             }
             Self::SignOnly => {
                 "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
@@ -145,17 +145,17 @@ impl Verdict {
                 "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
             Self::UnderDetermined => {
-                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
+                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. A claim that fails on a relative in all cases is under-determined as well: a relative is a part of the paper's trace, and that the whole does as the part is an assumption. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's for the claim with this value, and for no other claim: such a claim is reproduced, and its row names the reading. For other claims the reading stays open, because a printed value can come out under a reading by chance."
             }
             Self::NotSeen => {
-                "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither."
+                "On a stand-in, or on a recording of another system, the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the input or the paper, so the verdict contradicts neither."
             }
             Self::Contradicted => {
-                "The claim fails on the paper's own trace or on a named real relative of it, with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement, or a statement of the project's own is false. A claim that needs a named assumption is under-determined instead."
+                "The claim fails on the paper's own trace with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement, or a statement of the project's own is false. A claim that needs a named assumption, and a claim that fails on a relative, is under-determined instead."
             }
             Self::TraceMissing => "The claim needs a trace that was not found.",
             Self::NotCheckable => {
-                "This project cannot check the claim, or a run that the claim needs has failed."
+                "This project cannot check the claim; or a run that the claim needs has failed; or the check compares nothing in the base run, because all values lie closer together than what counts as different."
             }
         }
     }
@@ -198,6 +198,16 @@ impl Share {
     }
 }
 
+impl Evidence {
+    /// Whether a measured claim fails on a relative, a part of the paper's trace, in all cases that were tried. What a
+    /// part shows contradicts nothing about the whole.
+    pub(super) fn fails_on_part(&self) -> bool {
+        (self.kind, self.role) == (Kind::Measured, Role::Relative)
+            && self.share.held == 0
+            && self.readings.is_none()
+    }
+}
+
 /// The evidence that determines a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
@@ -223,6 +233,8 @@ pub(super) struct Evidence {
     pub(super) assumed: bool,
     /// Whether parameters of the input were chosen so that the claim holds.
     pub(super) fitted: bool,
+    /// Whether the check compares pairs of values, and leaves out all of them because they are too close.
+    pub(super) untested: bool,
 }
 
 /// Decides the verdict on a claim.
@@ -234,6 +246,9 @@ pub(super) fn decide(evidence: &Evidence) -> Verdict {
         readings,
         ..
     } = *evidence;
+    if evidence.untested {
+        return Verdict::NotCheckable;
+    }
     if evidence.assumed {
         return Verdict::UnderDetermined;
     }
@@ -245,6 +260,9 @@ pub(super) fn decide(evidence: &Evidence) -> Verdict {
         evidence.holds && evidence.sized.is_none() && (kind == Kind::Example || is_value);
     if share.held > 0 && !share.all() || readings.is_some_and(|each| !each.all()) && !is_identified
     {
+        return Verdict::UnderDetermined;
+    }
+    if evidence.fails_on_part() {
         return Verdict::UnderDetermined;
     }
     let holds = share.held > 0;

@@ -1,10 +1,10 @@
 //! The glossary of a report, for readers who know the papers but not the program.
 
 /// Words and their meanings, in the order in which the glossary shows them.
-pub(super) const GLOSSARY: [(&str, &str); 40] = [
+pub(super) const GLOSSARY: [(&str, &str); 45] = [
     (
         "claim",
-        "A statement of a paper, or a statement of this project (R, T). Its name is the letter of its paper and a number; the trace, size or setting follows after a point, as in P12.cello-d8-best.",
+        "A statement of a paper, or a statement of this project (R, T). Its name is the letter of its paper and a number; the trace, size or setting follows after a point, as in P12.cello-d8-best. The words are this project's: a claim says what the paper says, and gives the place where it says so. Words of the paper itself stand in quotation marks. A claim that only follows from what a paper says has the word inferred in its statement and beside its place.",
     ),
     (
         "published, measured",
@@ -16,11 +16,11 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "reduced scale",
-        "Only the first requests of a long input are run, so that all papers take minutes; the experiment declares how many. Settings, buffer sizes and checks are those of the full scale. An input without such a number is run completely.",
+        "Only the first requests of a long input are run, so that all papers take minutes and not hours if nothing is stored yet; results that are stored are used again. The experiment declares how many requests. Settings, buffer sizes and checks are those of the full scale. An input without such a number is run completely.",
     ),
     (
         "full scale",
-        "Every input is run to the length that the paper used.",
+        "Every input is run to its end, or to the number of requests or writes that the paper used if the paper prints it. A stand-in can be shorter than the trace that it stands for: Source Control's has 100 000 requests, where the paper's trace has more than a million. The row of the run says how many.",
     ),
     (
         "base run",
@@ -28,11 +28,11 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "3/4 behind a verdict",
-        "The claim was judged in four cases (the base run, other seeds, unpublished settings) and holds in three of them. A case in which every judged value is that of the base run, to the last digit, tests nothing: it is named, and is not counted.",
+        "The claim was judged in four cases and holds in three of them. The cases are the base run, each other seed, and each unpublished setting, with each seed with which the setting was run. A setting that was run with some of the sizes or inputs of a claim only is judged with these. A case in which every judged value is that of the base run, to the last digit, tests nothing: it is named, and is not counted. Combinations of readings are not among the cases; their number stands beside, as in 2 of 4 readings, or in the text. An under-determined claim has no such count if the count does not decide: if it holds in all cases or in none, and an assumption, a reading, a fitted parameter or the size of the effect is the reason.",
     ),
     (
         "seed",
-        "The number that determines the random choices of a generated stream. Most claims on generated streams are judged with three seeds; a claim that is judged with one seed says so.",
+        "The number that determines the random choices of a generated stream. Most claims on generated streams are judged with three seeds; a claim that is judged with one seed says so. Unpublished settings are run with the first seed unless their name says otherwise, and readings always are.",
     ),
     (
         "unpublished setting",
@@ -44,7 +44,7 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "rule left open, reading",
-        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; every combination of readings is tried on every claim of the paper.",
+        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; the default is the one that is nearest to the paper's wording, or this project's choice if the text says nothing, and none was chosen by results. Every combination of readings is tried on every claim of the paper, with the first seed and the other settings of the base run. A claim whose formula fixes a reading says so, and is not judged under the others. If a combination gives the claim the runs or the judged values of another, it is no further test and is not counted.",
     ),
     (
         "judged values",
@@ -60,15 +60,15 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "relative",
-        "A real recording of the same system that is not the paper's trace, such as one unit of Financial1 (ASU 9) or the first 10000 requests of Financial1. The row of the input says how the recording differs from the trace.",
+        "A real recording of a part of the paper's trace: one unit of Financial1 (ASU 9), or the first 10000 requests of Financial1. The row of the input says how it differs from the whole. A claim can hold on a relative, which is then named; a failure on it contradicts nothing, because the whole trace need not do as the part.",
     ),
     (
         "stand-in",
-        "A generated stream with the statistics that the paper prints of its trace, for a trace that may not be passed on. A stand-in can confirm a direction; it contradicts nothing.",
+        "A generated stream with the statistics that the paper prints of its trace, for a trace that may not be passed on or was not found. A stand-in can confirm a direction; it contradicts nothing.",
     ),
     (
-        "unrelated recording",
-        "A real recording of another system than that of the paper's trace, such as pc-mayun, a desktop PC recorded by DiskMon. The rules of stand-ins apply to it.",
+        "other recording",
+        "A real recording of another system than that of the paper's trace. It can do the same kind of work, such as p2pdownload (another peer-to-peer download, on a desktop PC) and tpcc-small (another run of TPC-C, of 0.14 s), or other work, such as pc-mayun (a desktop PC). The rules of stand-ins apply to it.",
     ),
     (
         "made up",
@@ -84,7 +84,7 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "standin-, dense-, near-, runs-, scattered-",
-        "Stand-ins of the trace whose name follows. All have the counts that the paper prints: standin- is the default, the others have other distances between rewrites and other neighbours of a page.",
+        "Stand-ins of the trace whose name follows. Their counts of requests and pages come near those that the paper prints; the table of these counts (bpac/workloads, Table II) has both, and the largest deviation is 9.8 %. standin- is the default, the others have other distances between rewrites and other neighbours of a page.",
     ),
     (
         "fitted",
@@ -92,7 +92,7 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "sign, sign only",
-        "The check of a claim that something is more or less compares the direction first and then the size. If the measured size is less than the declared share of the published one in all cases that were tried, the verdict says that only the sign was seen.",
+        "The check of a claim that something is more or less compares the direction first and then the size. If the measured size is less than the declared share of the published one, 1/3, in all cases that were tried, the verdict says that only the sign was seen. If the direction itself depends on what the paper does not state, the claim is under-determined, and its row says if the size is seen in none of the cases.",
     ),
     (
         "under-determined",
@@ -104,7 +104,7 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "in proportion",
-        "The buffer has the same ratio to the footprint of the stream as the paper's buffer has to the footprint of its trace, because a relative is smaller than the paper's trace.",
+        "The buffer has the same ratio to the number of different pages that the stream writes as the paper's buffer has to that of its trace, because a part of a trace writes fewer pages. Financial1's million writes touch 113 561 different pages (Table II of the BPAC paper), ASU 9 writes 83 832 (74 %: buffers are three quarters of the paper's) and the first 10000 requests 3734 (3.3 %: a thirty-second).",
     ),
     (
         "at most 20 in the device",
@@ -112,7 +112,7 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "open loop, closed loop",
-        "In an open loop, requests come at the times of the stream, whatever the device does. In a closed loop, a fixed number of requests is always under way, and the next comes when one of them has ended.",
+        "In an open loop, requests come at the times of the stream, whatever the device does; if a buffer of a run in an open loop has no room, the request waits in the device. In a closed loop, a fixed number of requests is always under way, and the next comes when one of them has ended. The settings closed (20 requests), closed-8, closed-32 and closed-64 are closed loops. The settings busy, crowded, denser, packed-320 and packed-360 are open loops in which requests come more often; each experiment says how much.",
     ),
     (
         "costs from counts of operations",
@@ -128,7 +128,19 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     ),
     (
         "points",
-        "Differences between percentages: from 10 % to 12 % is 2 points.",
+        "Differences between percentages: from 10 % to 12 % is 2 points. A gain that is compared in points is one in per cent of the same base.",
+    ),
+    (
+        "lines",
+        "The pages of APU's cache, 4 KB each. A line is dirty from the write that changes it until it is programmed.",
+    ),
+    (
+        "dirty at the end",
+        "Pages that were written and are still in the buffer when a run ends. APU's paper counts them as saved: its printed rates come out so (A8, A9). Where a claim counts programs or saved writes, its row says how many such pages there are, or counts them as programmed.",
+    ),
+    (
+        "floor",
+        "The time to transfer and program one page. No response of a destaged page can be shorter: 0.3024 ms for 4 KB and 0.2256 ms for 1 KB in the EPO paper's device.",
     ),
     (
         "digest",
@@ -149,6 +161,14 @@ pub(super) const GLOSSARY: [(&str, &str); 40] = [
     (
         "fab, bplru, clc, bpac, epo",
         "FAB evicts the block with the most pages; BPLRU is block-lru with padding and compensation; CLC keeps the most recently written blocks, a share alpha of all, and evicts the largest of the others; BPAC learns thresholds of rewrite distances; EPO evicts pages in batches, one page for each die.",
+    ),
+    (
+        "PIRD, BIRD, threshold",
+        "BPAC's distances. PIRD is the number of page writes between two writes of a page, BIRD that between two uses of a block. BPAC samples both and learns a threshold for each, the distance that covers a share of the samples (bpac_cover). A page whose distance is below the threshold is hot; a cluster whose last use is farther back than the threshold for blocks is old.",
+    ),
+    (
+        "cluster, young cluster, alpha",
+        "A cluster is the pages of one block that are in the buffer. CLC keeps a share alpha of its clusters, the most recently written ones, and evicts the largest of the others. BPAC's own alpha is the share of its clusters that are young: those not yet older than the threshold for blocks, which are not evicted for their size; it is the mean over the run.",
     ),
     (
         "wb, apu-lru, apu-lfu, apu-lru-d, apu-lfu-d",

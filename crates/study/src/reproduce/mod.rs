@@ -325,6 +325,8 @@ impl Plan {
         if sets.len() < 2 {
             return Ok(None);
         }
+        let pinned = readings::pinned(paper);
+        let first_set = sets.first().map_or(&[][..], Vec::as_slice);
         let mut combinations = Vec::new();
         // For each claim, the combinations that were evaluated before, with the results that the claim used under
         // them.
@@ -335,6 +337,13 @@ impl Plan {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
             let (mut alike, mut idle) = (BTreeMap::new(), BTreeSet::new());
             for claim in &paper.claims {
+                let pins = pinned.get(&claim.id).map_or(&[][..], Vec::as_slice);
+                let is_fixed = |(one, default): (&readings::Setting, &readings::Setting)| {
+                    one.2 != default.2 && pins.iter().any(|(parameter, _)| *parameter == one.1)
+                };
+                if set.iter().zip(first_set).any(is_fixed) {
+                    continue;
+                }
                 let case = self.case(paper, claim, rows, None);
                 let Some(tried) = case.base()? else {
                     continue;
@@ -370,6 +379,7 @@ impl Plan {
         Ok(Some(Readings {
             rules: readings::rules(paper),
             combinations,
+            pinned,
         }))
     }
 

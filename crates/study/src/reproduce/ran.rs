@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::values::times_as_large;
 use crate::formula::Context;
 use crate::rows::{Row, Rows, spoken};
 use crate::shown::short;
@@ -110,7 +111,7 @@ pub(super) fn listed(
         true => {
             "; counted over the trace alone, so buffer, layer and times play no part".to_owned()
         }
-        false => load(rows, runs),
+        false => format!("{}{}", load(rows, runs), around(rows, rules, runs)),
     };
     // Values that all groups have in common are shown only once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
@@ -191,6 +192,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         (Some(dies), None) => format!("; {dies} dies"),
         (None, None) => String::new(),
     };
+    let flash = format!("{flash}{}", device(&with));
     let counts = |row: &&Row| {
         row.value("sim.costing")
             .is_some_and(|kind| kind == "op_count")
@@ -221,6 +223,82 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
             format!("{flash}; {open} in some runs and {closed} in others")
         }
         _ => flash,
+    }
+}
+
+/// The readings of the open `rules` that are no parameters of a scheme or layer, such as what the flash holds at the
+/// start, for `runs`. Each follows a semicolon. A rule is omitted if no scheme or layer of `runs` has it, or if it has
+/// several values in `runs`.
+fn around(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
+    let of_runs = || rows.all.iter().filter(|row| runs.contains(&row.labels));
+    let has = |row: &&Row, kind: &str| {
+        let mut labels = [row.labels.get("buffer"), row.labels.get("ftl")]
+            .into_iter()
+            .flatten();
+        labels.any(|label| label.split(':').next() == Some(kind))
+    };
+    let outside = rules.iter().filter(|(_, parameter)| {
+        !parameter.starts_with("buffer.") && !parameter.starts_with("ftl.")
+    });
+    let said = outside.filter_map(|(kind, parameter)| {
+        let own: Vec<_> = of_runs().filter(|row| has(row, kind)).collect();
+        let value = if own.is_empty() {
+            None
+        } else {
+            only(&own, parameter)
+        };
+        Some(format!(
+            "; {} {}",
+            without_section(parameter).replace('_', " "),
+            value?
+        ))
+    });
+    said.collect()
+}
+
+/// The size, the geometry and the times of the flash of `rows`, in brackets after a space. What is not the same in all
+/// `rows`, or is varied by a grid, is left out.
+fn device(rows: &[&Row]) -> String {
+    let number = |parameter: &str| only(rows, parameter)?.parse::<f64>().ok();
+    let time = |parameter: &str| Some(short(&number(parameter)?.into()));
+    let (pages, page) = (number("flash.pages_per_block"), number("flash.page_bytes"));
+    let whole = || {
+        let counts = [
+            "flash.dies",
+            "flash.planes_per_die",
+            "flash.blocks_per_plane",
+        ]
+        .map(number);
+        let [dies, planes, blocks] = [counts[0]?, counts[1]?, counts[2]?];
+        let bytes = dies * planes * blocks * pages? * page?;
+        Some(spoken("size", &format!("{}", bytes as u64)))
+    };
+    let transfer = || {
+        let of_byte = number("flash.transfer_ns_per_byte")?;
+        Some(match page {
+            Some(page) => format!(
+                "{} us to transfer",
+                short(&(of_byte * page / 1000.0).into())
+            ),
+            None => format!("{} ns a byte to transfer", short(&of_byte.into())),
+        })
+    };
+    let times = || {
+        let [read, program, erase] =
+            ["flash.read_us", "flash.program_us", "flash.erase_us"].map(time);
+        Some(format!(
+            "a page takes {} us to read, {} us to program and {}, a block {} us to erase",
+            read?,
+            program?,
+            transfer()?,
+            erase?
+        ))
+    };
+    let blocks = pages.map(|pages| format!("blocks of {pages} pages"));
+    let parts: Vec<_> = [whole(), blocks, times()].into_iter().flatten().collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join("; ")),
     }
 }
 
@@ -258,7 +336,10 @@ fn told(
     let of_axis = TOLD.into_iter().filter(|(of, _, _)| *of == axis);
     let declared = of_axis.map(|(_, parameter, around)| (parameter, around.map(str::to_owned)));
     let kind = value.split(':').next().unwrap_or(value);
+    // A rule of the host or of the whole simulation is no parameter of the scheme or layer.
+    let section = format!("{axis}.");
     let own = rules.iter().filter(|(of, _)| of == kind);
+    let own = own.filter(|(_, parameter)| parameter.starts_with(&section));
     let own = own.map(|(_, parameter)| {
         let before = format!("{} ", without_section(parameter));
         (parameter.as_str(), [before, String::new()])
@@ -345,8 +426,8 @@ fn axes_of(
                 let sizes: BTreeSet<u64> = buffers
                     .filter_map(|run| read_bytes(run.get(axis)?))
                     .collect();
-                let said = |times: u64| {
-                    let each = sizes.iter().map(|size| size * times);
+                let said = |times: f64| {
+                    let each = sizes.iter().map(|size| times_as_large(*size, times));
                     let all: Vec<_> = each.map(|size| spoken(axis, &size.to_string())).collect();
                     all.join(", ")
                 };
@@ -354,7 +435,7 @@ fn axes_of(
                 let of_paper =
                     times.map(|times| format!(" for the paper's {}, in proportion", said(times)));
                 (!sizes.is_empty())
-                    .then(|| format!("size {}{}", said(1), of_paper.unwrap_or_default()))
+                    .then(|| format!("size {}{}", said(1.0), of_paper.unwrap_or_default()))
             }
             "buffer" => {
                 let some: Vec<_> = all
@@ -392,7 +473,9 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
             true => format!("{requests} requests for each load of {input}"),
             false => {
                 let of = study.whole(input);
-                let of = of.map_or(String::new(), |whole| format!(" (of at most {whole})"));
+                let of = of.map_or(String::new(), |whole| {
+                    format!(" (at the full scale at most {whole})")
+                });
                 format!("the first {requests} requests of {input}{of}")
             }
         })
@@ -402,11 +485,11 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     match (cut.is_empty(), scale) {
         (true, _) => String::new(),
         (false, Scale::Reduced) => format!(
-            "{made}: {}. With --scale {other} behind the command all requests are run.",
+            "{made}: {}. With --scale {other} behind the command the input is run at its full scale.",
             cut.join(", ")
         ),
         (false, Scale::Full) => format!(
-            "{made}: all requests. With --scale {other} only {} are run.",
+            "{made}. With --scale {other} only {} are run.",
             cut.join(", ")
         ),
     }
@@ -414,7 +497,7 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
 
 /// The paper's buffer size divided by the buffer size of `runs`. `None` if the study declares no such factor for
 /// an input of `runs`, or different factors for two inputs.
-pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
+pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<f64> {
     let mut all = runs
         .iter()
         .map(|run| study.shrunk(run.get("input").map_or("", String::as_str)));
@@ -649,17 +732,17 @@ mod tests {
             (
                 "limit = 50\nreduced_limit = 5",
                 Scale::Reduced,
-                "Made at the reduced scale: the first 5 requests of made (of at most 50 requests). With --scale full behind the command all requests are run.",
+                "Made at the reduced scale: the first 5 requests of made (at the full scale at most 50 requests). With --scale full behind the command the input is run at its full scale.",
             ),
             (
                 "reduced_limit = 5",
                 Scale::Reduced,
-                "Made at the reduced scale: the first 5 requests of made. With --scale full behind the command all requests are run.",
+                "Made at the reduced scale: the first 5 requests of made. With --scale full behind the command the input is run at its full scale.",
             ),
             (
                 "reduced_limit = 5",
                 Scale::Full,
-                "Made at the full scale: all requests. With --scale reduced only the first 5 requests of made are run.",
+                "Made at the full scale. With --scale reduced only the first 5 requests of made are run.",
             ),
         ] {
             assert_eq!(scaled(limits, scale), said);

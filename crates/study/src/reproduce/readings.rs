@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::decide::Share;
 use super::paper::{Paper, Reading};
 use super::ran::OpenRule;
-use super::reason::{spoken, turned_to};
+use super::reason::{listed, spoken, turned_to};
 use crate::product;
 
 /// The results of the claims of a paper under each combination of interpretations of its open rules.
@@ -19,6 +19,8 @@ pub struct Readings {
     pub rules: Vec<Rule>,
     /// All combinations of interpretations. The first one is the default.
     pub combinations: Vec<Combination>,
+    /// The claims whose formulas fix the reading of a rule. Under other readings of this rule they are not judged.
+    pub(super) pinned: Pinned,
 }
 
 /// A rule that the paper leaves open.
@@ -74,6 +76,10 @@ pub struct Combination {
     /// combination tests nothing.
     pub(super) idle: BTreeSet<String>,
 }
+
+/// The settings that fix the reading of a rule in the formulas of a claim: for the id of each such claim, the
+/// parameters and their values.
+pub(super) type Pinned = BTreeMap<String, Vec<(String, String)>>;
 
 impl Combination {
     /// The number of claims that hold under this combination.
@@ -157,28 +163,45 @@ impl Readings {
         all.filter(|each| !each.idle.contains(id)).collect()
     }
 
-    /// The number of combinations under which the claim `id` uses other runs than under each earlier combination, but
+    /// The combinations under which the claim `id` uses other runs than under each earlier combination, but
     /// reads the same values from them as by default.
-    fn idle(&self, id: &str) -> usize {
+    fn idle(&self, id: &str) -> Vec<&Combination> {
         let all = self.different(id);
-        all.filter(|each| each.idle.contains(id)).count()
+        all.filter(|each| each.idle.contains(id)).collect()
     }
 
     /// A sentence about the combinations under which a run of the claim `id` gave no result; empty if there are
     /// none.
     fn failed(&self, id: &str) -> &'static str {
-        let mut all = self.combinations.iter();
+        let pinned = self.pinned.get(id).map_or(&[][..], Vec::as_slice);
+        let is_own = |each: &&Combination| {
+            let rules = self
+                .rules
+                .iter()
+                .zip(&each.values)
+                .zip(&self.combinations[0].values);
+            let mut rules = rules.filter(|((rule, _), _)| {
+                pinned
+                    .iter()
+                    .any(|(parameter, _)| *parameter == rule.parameter)
+            });
+            rules.all(|((_, value), default)| value == default)
+        };
+        let mut all = self.combinations.iter().filter(is_own);
         match all.all(|each| each.claims.contains_key(id)) {
             true => "",
             false => " Combinations under which a run gave no result are left out.",
         }
     }
 
-    /// The number of rules that affect a run of the claim `id`. A rule does so if two combinations that differ
+    /// The parameters of the rules that affect a run of the claim `id`. A rule does so if two combinations that differ
     /// only in this rule give the claim different runs.
-    fn bearing(&self, id: &str) -> usize {
+    fn bearing(&self, id: &str) -> Vec<&str> {
         let bears = |rule: &usize| {
-            let all = || self.combinations.iter().enumerate();
+            let all = || {
+                let all = self.combinations.iter().enumerate();
+                all.filter(|(_, each)| each.claims.contains_key(id))
+            };
             let is_pair = |one: &Combination, other: &Combination| {
                 let values = one.values.iter().zip(&other.values).enumerate();
                 let mut apart = values.filter(|(_, (one, other))| one != other);
@@ -190,7 +213,10 @@ impl Readings {
                 places.any(|other| self.alike(id, other) != self.alike(id, place))
             })
         };
-        (0..self.rules.len()).filter(bears).count()
+        let bearing = (0..self.rules.len()).filter(bears);
+        bearing
+            .map(|rule| self.rules[rule].parameter.as_str())
+            .collect()
     }
 
     /// The combinations that test the claim `id`, except the default, and the number of their rules, as a phrase:
@@ -215,29 +241,51 @@ impl Readings {
     /// A phrase with the number of rules that affect a run of the claim `id`, and the number of all rules.
     fn of_rules(&self, id: &str) -> String {
         let (bearing, all) = (self.bearing(id), self.rules.len());
-        match bearing == all {
-            true => format!("the {all} rules that the paper leaves open"),
-            false => format!("{bearing} of the {all} rules that the paper leaves open"),
+        match bearing.as_slice() {
+            _ if bearing.len() == all => format!("the {all} rules that the paper leaves open"),
+            [one] => format!("1 of the {all} rules that the paper leaves open ({one})"),
+            some => format!(
+                "{} of the {all} rules that the paper leaves open ({})",
+                some.len(),
+                listed(some)
+            ),
         }
     }
 
-    /// A sentence that `count` of the rules affect no run of a claim, and therefore cannot change its verdict.
-    fn without(&self, count: usize) -> String {
-        let of: BTreeSet<_> = self.rules.iter().map(|rule| rule.of.as_str()).collect();
-        let of: Vec<_> = of.into_iter().collect();
-        let all = self.rules.len();
-        match (count, count == all) {
-            (1, true) => format!(
-                "The rule that the paper leaves open, which applies to {}, changes no run of this claim: its runs do not use the rule, or are made with one reading of it only. So this rule does not test the claim.",
-                of.join(" and ")
+    /// Sentences about the rules that cannot change the verdict on the claim `id`: those whose reading its formulas fix,
+    /// and those that affect none of its runs.
+    fn without(&self, id: &str) -> String {
+        let bearing = self.bearing(id);
+        let pinned = self.pinned.get(id).map_or(&[][..], Vec::as_slice);
+        let is_pinned = |name: &&str| pinned.iter().any(|(parameter, _)| parameter == name);
+        let all = self.rules.iter().map(|rule| rule.parameter.as_str());
+        let unused: Vec<_> = all
+            .filter(|name| !bearing.contains(name) && !is_pinned(name))
+            .collect();
+        let fixed: Vec<_> = pinned
+            .iter()
+            .map(|(parameter, value)| format!("{parameter} = {value}"))
+            .collect();
+        let fixed = match fixed.is_empty() {
+            true => String::new(),
+            false => format!(
+                "The runs of this claim are made with {} only; it is not judged under other readings.",
+                listed(&fixed)
             ),
-            (_, true) => format!(
-                "The {all} rules that the paper leaves open, which apply to {}, change no run of this claim: its runs do not use the rules, or are made with one reading of them only. So these rules do not test the claim.",
-                of.join(" and ")
+        };
+        let unused = match unused.as_slice() {
+            [] => String::new(),
+            all if all.len() == self.rules.len() => format!(
+                "No rule that the paper leaves open bears on this claim: its runs do not use {}.",
+                listed(all)
             ),
-            (1, false) => "The other open rule changes no run of this claim.".to_owned(),
-            _ => format!("The other {count} open rules change no run of this claim."),
-        }
+            [one] => format!("The open rule {one} changes no run of this claim."),
+            some => format!(
+                "The open rules {} change no run of this claim.",
+                listed(some)
+            ),
+        };
+        [fixed, unused].join(" ").trim().to_owned()
     }
 
     /// Sentences about the rules whose interpretations decide whether the claim `id` holds. The sentences name
@@ -247,28 +295,36 @@ impl Readings {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
         let tests = self.tests(id);
-        let (others, unused) = (tests.len() - 1, self.rules.len() - self.bearing(id));
+        let (others, without) = (tests.len() - 1, self.without(id));
         let idle = self.idle(id);
-        if others == 0 && idle == 0 {
-            return Some(self.without(unused));
+        if others == 0 && idle.is_empty() {
+            return Some(without);
         }
         let of_rules = self.of_rules(id);
-        let same = match (others, idle) {
+        let said: Vec<_> = idle.iter().map(|each| self.words_of(each)).collect();
+        let same = match (others, idle.len()) {
             (_, 0) => String::new(),
             (0, 1) => format!(
                 "The other combination of {of_rules} changes no judged value, so that it does not test the claim."
             ),
-            (0, _) => format!(
-                "The {idle} other combinations of {of_rules} change no judged value, so that they do not test the claim."
+            (0, count) => format!(
+                "The {count} other combinations of {of_rules} change no judged value, so that they do not test the claim."
             ),
-            (_, 1) => {
-                " One more combination changes no judged value, and is not counted.".to_owned()
+            (_, 1) => format!(
+                " One more combination, where {}, changes no judged value, and is not counted.",
+                said.concat()
+            ),
+            (_, count @ 2..=3) => format!(
+                " {count} more combinations change no judged value, and are not counted: where {}.",
+                said.join("; or where ")
+            ),
+            (_, count) => {
+                format!(" {count} more combinations change no judged value, and are not counted.")
             }
-            _ => format!(" {idle} more combinations change no judged value, and are not counted."),
         };
-        let rest = match unused {
-            0 => same,
-            unused => format!("{same} {}", self.without(unused)),
+        let rest = match without.is_empty() {
+            true => same,
+            false => format!("{same} {without}"),
         };
         let rest = format!("{rest}{}", self.failed(id));
         if others == 0 {
@@ -296,25 +352,49 @@ impl Readings {
             _ => format!("Of {others} other combinations of {of_rules}, {count} {turn}."),
         };
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
-        let listed = |sets: Vec<&Vec<(usize, &str)>>| {
+        let named = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
             all.join("; or where ")
         };
         if !alone.is_empty() {
             text.push_str(&format!(
                 " With one rule changed, that is so where {}.",
-                listed(alone)
+                named(alone)
             ));
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " Some rules {make} only together: it {} where {}.",
+                " {} It {} where {}.",
+                match (self.region(id), together.len()) {
+                    (Some(exact), 1) => exact,
+                    _ => format!("Some rules {make} only together."),
+                },
                 spoken(!by_default),
-                listed(together)
+                named(together)
             ));
         }
         text.push_str(&rest);
         Some(text)
+    }
+
+    /// A sentence for a claim with a single minimal set of rules that turns it, if it is turned by every combination with
+    /// this set, and by no other: then the other rules do not matter. `None` otherwise.
+    fn region(&self, id: &str) -> Option<String> {
+        let turning = self.turning(id);
+        let [set] = turning.as_slice() else {
+            return None;
+        };
+        let default = *self.combinations.first()?.claims.get(id)?;
+        let has = |each: &Combination| set.iter().all(|(rule, value)| each.values[*rule] == *value);
+        let mut all = self
+            .combinations
+            .iter()
+            .filter(|each| each.claims.contains_key(id));
+        let is_exact = all.all(|each| (each.claims.get(id) != Some(&default)) == has(each));
+        is_exact.then(|| {
+            let both = if set.len() == 2 { "both" } else { "all" };
+            format!("These are exactly the combinations in which {both} of the following are so; the other rules do not matter.")
+        })
     }
 
     /// The sets of [`Self::turning`] for the claim `id`, in ascending order of their sizes. For each set, the
@@ -457,7 +537,27 @@ impl Readings {
 
 /// A combination as a list of settings. Each setting has the kind of the scheme or layer to which it applies, the
 /// parameter, and the value.
-pub(super) type Set = Vec<(String, String, String)>;
+pub(super) type Set = Vec<Setting>;
+
+/// The kind of a scheme or layer, a parameter of one of its open rules, and the value of the parameter.
+pub(super) type Setting = (String, String, String);
+
+/// The claims of `paper` whose formulas give the parameter of an open rule a value.
+pub(super) fn pinned(paper: &Paper) -> Pinned {
+    let of = |claim: &super::claim::Claim| {
+        let formulas = [claim.measured.as_deref(), claim.holds.as_deref()];
+        let rules = rules(paper).into_iter().filter_map(|rule| {
+            let key = format!("\"{}\": ", rule.parameter);
+            let mut all = formulas.into_iter().flatten();
+            let rest = all.find_map(|formula| formula.split_once(&key))?.1;
+            let value = rest.split([',', '}']).next().unwrap_or_default();
+            Some((rule.parameter, value.trim().trim_matches('"').to_owned()))
+        });
+        let rules: Vec<_> = rules.collect();
+        (!rules.is_empty()).then(|| (claim.id.clone(), rules))
+    };
+    paper.claims.iter().filter_map(of).collect()
+}
 
 /// All combinations of interpretations of the open rules of `paper`, the default first. If the paper leaves no
 /// rule open, the result is a single empty combination.
@@ -524,6 +624,7 @@ mod tests {
         let mut readings = Readings {
             rules: vec![rule("a", "hot pages stay"), rule("b", ""), rule("c", "")],
             combinations,
+            pinned: Pinned::new(),
         };
         let mut turning = readings.turning("X");
         turning.sort_by_key(Vec::len);
@@ -594,6 +695,7 @@ mod tests {
                 combination(2, ["1", "0"], true),
                 combination(3, ["1", "1"], false),
             ],
+            pinned: Pinned::new(),
         };
         assert_eq!(
             readings.turned("X").unwrap(),

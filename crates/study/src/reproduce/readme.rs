@@ -248,6 +248,13 @@ fn open_rules(readings: &Readings) -> String {
             row
         });
     text.push_str(&table(&head, rows));
+    let pinned: Vec<_> = readings.pinned.keys().map(String::as_str).collect();
+    if !pinned.is_empty() {
+        text.push_str(&format!(
+            "\nThe formulas of {} fix the reading of a rule; where the rule has another reading, these claims are not judged and not counted.\n",
+            pinned.join(", ")
+        ));
+    }
     text
 }
 

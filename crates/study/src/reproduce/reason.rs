@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::claim::{Check, Tolerance, bears_out, ratios, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::values::each_things;
-use super::verdict::{Case, Failed, Other, Outcome, Tried};
+use super::verdict::{Case, Failed, Other, Outcome, Tried, WITH_SEED};
 use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
@@ -65,9 +65,13 @@ impl Case<'_> {
     pub(super) fn reason(&self, outcome: &Outcome) -> Why {
         let mut because = vec![self.why(outcome)];
         let mut folded = Vec::new();
-        if outcome.verdict == Verdict::UnderDetermined && !outcome.evidence.assumed {
+        let is_explained = outcome.evidence.assumed || outcome.evidence.fails_on_part();
+        if outcome.verdict == Verdict::UnderDetermined && !is_explained {
             because.extend(self.there(outcome));
             because.extend(self.besides(outcome));
+        }
+        if outcome.verdict == Verdict::UnderDetermined {
+            because.extend(self.never_sized(outcome));
         }
         if outcome.verdict == Verdict::Reproduced && outcome.evidence.readings.is_some() {
             let rules = self.readings.map(|each| each.defaults(&self.claim.id));
@@ -105,7 +109,10 @@ impl Case<'_> {
         let on = self.evidence_on(outcome);
         let too = |does: &str| {
             self.everything(others)
-                .map_or(String::new(), |all| format!(" It {does}, too, {all}."))
+                .map_or(String::new(), |all| match does {
+                    "is so" => format!(" The same is so {all}."),
+                    _ => format!(" It also {does} {all}."),
+                })
         };
         let does = too(spoken(first.holds));
         let state = format!("{}{}", self.state(first), self.since(first));
@@ -113,6 +120,10 @@ impl Case<'_> {
         let figures = self.measured(first);
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
+            (Verdict::NotCheckable, _) if evidence.untested => format!(
+                "The check compares nothing {on}: no two of the values differ by more than {} % in both of the quantities that are compared, so that it would hold whatever the paper says.",
+                self.thresholds.limits()["about"]
+            ),
             (Verdict::Reproduced, Kind::Example) => {
                 "What is judged of the worked example comes out as the paper prints it.".to_owned()
             }
@@ -177,9 +188,9 @@ impl Case<'_> {
         let printed = self.printed();
         figures.map_or(String::new(), |value| match printed {
             Some(printed) => {
-                format!(" (from its other numbers follows {value}; it prints {printed})")
+                format!(" (its other numbers give {value}, and it prints {printed})")
             }
-            None => format!(" (from its numbers follows {value})"),
+            None => format!(" (its numbers give {value})"),
         })
     }
 
@@ -209,14 +220,19 @@ impl Case<'_> {
             (Role::Original, _) => "on the paper's own traces".to_owned(),
             (Role::Made, _) => "on streams that are made up".to_owned(),
             (Role::Measured, _) => "on measured drives".to_owned(),
-            (Role::Relative, [one]) => format!("on a real relative of the paper's trace, {one}"),
+            (Role::Relative, [one]) => {
+                format!("on a real relative (a part) of the paper's trace, {one}")
+            }
             (Role::Unrelated, all) => format!(
-                "on a recording of something else than the paper's trace, {}",
+                "on a recording of another system than that of the paper's trace, {}",
                 listed(all)
             ),
             (Role::StandIn, [one]) => format!("on a stand-in for the paper's trace, {one}"),
             (Role::Relative, all) => {
-                format!("on real relatives of the paper's traces, {}", listed(all))
+                format!(
+                    "on real relatives (parts) of the paper's traces, {}",
+                    listed(all)
+                )
             }
             (Role::StandIn, all) => {
                 format!("on stand-ins for the paper's traces, {}", listed(all))
@@ -228,7 +244,7 @@ impl Case<'_> {
     /// contains `effect`, the smallest ratio of a measured value to its published value. `and` is the conjunction
     /// before the ratio, and `on` names the inputs.
     fn sized(&self, tried: &Tried, effect: f64, and: &str, on: &str) -> String {
-        let least = self.thresholds.effect_share;
+        let least = self.thresholds.share();
         let effect = short(&json!(effect));
         let [are, smallest] = match tried.measured.as_array() {
             Some(all) if all.len() > 1 => ["directions are", "the smallest of "],
@@ -241,7 +257,7 @@ impl Case<'_> {
             _ => String::new(),
         };
         format!(
-            "{}, the {are} as published{values}, {and} {smallest}measured over published is {effect}, where at least {least:.2} is asked.",
+            "{}, the {are} as published{values}, {and} {smallest}measured over published is {effect}; at least {least} is asked.",
             capital(on)
         )
     }
@@ -254,19 +270,19 @@ impl Case<'_> {
         let is_one =
             tried.measured.is_number() || tried.measured.get(0).is_some_and(Value::is_number);
         match (self.of_each(tried), self.measured(tried)) {
-            (Some(each), _) => format!("It {does} {each}"),
+            (Some(each), _) => format!("The claim {does} {each}"),
             (None, Some(value)) if is_one && !value.contains(", ") => {
-                format!("Measured is {value}: it {does}")
+                format!("The measured value is {value}: the claim {does}")
             }
             // The measured values are given only if the claim fails, because the values show the reason. If the
             // claim holds, all values satisfy the condition.
             (None, figures) if !tried.holds => {
                 format!(
-                    "It {does}{}",
+                    "The claim {does}{}",
                     self.fault(tried).unwrap_or(in_brackets(figures))
                 )
             }
-            (None, _) => format!("It {does}"),
+            (None, _) => format!("The claim {does}"),
         }
     }
 
@@ -279,7 +295,7 @@ impl Case<'_> {
         let interval = interval.and_then(|by| self.interval(by));
         match (asks.len(), interval, tried.holds) {
             (1..=SHORT, _, true) => format!(", since {asks}"),
-            (1..=SHORT, _, false) => format!(", where it is asked that {asks}"),
+            (1..=SHORT, _, false) => format!("; asked is that {asks}"),
             (0, Some(interval), true) => format!(", since that is {interval}"),
             (0, Some(interval), false) => format!(", since that is not {interval}"),
             _ => String::new(),
@@ -510,12 +526,26 @@ impl Case<'_> {
                 true => String::new(),
                 false => format!(" {}{}.", self.state(first), self.since(first)),
             };
-            let in_base = format!("under it, the claim {base} in the base run, and {does}");
+            let in_base =
+                format!("with the assumption the claim {base} in the base run, and {does}");
             let more = self.decides(outcome, &in_base);
             let more = more.map_or(String::new(), |more| format!(" {more}"));
             return format!(
-                "The claim {base} under an assumption that the paper does not make: {}.{state}{more}",
-                self.claim.assumes
+                "The paper does not state what has to be assumed here: {}. With this assumption the claim {base}{}.{state}{more}",
+                self.claim.assumes,
+                if more.is_empty() {
+                    ""
+                } else {
+                    " in the base run"
+                },
+            );
+        }
+        if outcome.evidence.fails_on_part() {
+            let first = &outcome.first;
+            return format!(
+                "The claim fails on a part of the paper's trace in all that was tried. That the whole trace does as this part is an assumption that the paper does not state, so the failure contradicts nothing. {}{}.",
+                self.state(first),
+                self.since(first)
             );
         }
         let in_base = format!("the claim {base} in the base run, and {does}");
@@ -537,12 +567,14 @@ impl Case<'_> {
                 format!("Chance decides: {in_base} with {}.", other.name)
             }
             Decisive::Beside(other) if self.is_input(&other.name) => format!(
-                "A property of the trace that the paper does not print decides: {in_base} on another stand-in, {}.",
-                other.name
+                "A property of the trace that the paper does not print decides: {in_base} on another stand-in, {}.{}",
+                other.name,
+                self.also(outcome, other)
             ),
             Decisive::Beside(other) => format!(
-                "A setting that the paper does not print decides: {in_base} with the setting {}.",
-                other.name
+                "A setting that the paper does not print decides: {in_base} with the setting {}.{}",
+                other.name,
+                self.also(outcome, other)
             ),
             Decisive::Rules(1, ways) if ways.len() == 1 => format!(
                 "A rule that the paper leaves open decides: {in_base} where {}.",
@@ -555,12 +587,54 @@ impl Case<'_> {
             ),
             Decisive::Rules(count, ways) => match ways.len() {
                 1 => format!(
-                    "{count} rules that the paper leaves open decide together: {in_base} if all of them are read otherwise."
+                    "{count} rules that the paper leaves open decide together: {in_base} if {} are read otherwise.",
+                    if count == 2 { "both" } else { "all of them" }
                 ),
                 all => format!(
                     "Rules that the paper leaves open decide: {in_base} if {count} of them are read otherwise. There are {all} such choices of {count} rules."
                 ),
             },
+        })
+    }
+
+    /// A sentence with the number of all cases in which the claim comes out as with `other`, if that is the only one, or
+    /// as in the base run, if there are several; empty if only two cases were tried.
+    fn also(&self, outcome: &Outcome, other: &Other) -> String {
+        let Share { held, tried } = outcome.evidence.share;
+        let like_other = if other.tried.holds {
+            held
+        } else {
+            tried - held
+        };
+        match (tried, like_other) {
+            (0..=2, _) => String::new(),
+            (_, 1) => format!(
+                " That is the only one of {tried} cases in which it {}.",
+                spoken(other.tried.holds)
+            ),
+            _ => format!(" In all it holds in {held} of {tried} cases."),
+        }
+    }
+
+    /// A sentence for a claim whose published size is seen in none of the cases that were tried; `None` for other claims.
+    fn never_sized(&self, outcome: &Outcome) -> Option<String> {
+        let Share { held, tried } = outcome.evidence.sized?;
+        (held == 0).then(|| {
+            format!(
+                "In none of {} is the size seen: at least {} of {} is asked.",
+                match tried {
+                    1 => "the cases".to_owned(),
+                    _ if self.readings.is_none() => format!("the {tried} cases that were tried"),
+                    _ => format!(
+                        "the {tried} cases that were tried, those under other readings included,"
+                    ),
+                },
+                self.thresholds.share(),
+                match outcome.first.measured.as_array() {
+                    Some(all) if all.len() > 1 => "each published value",
+                    _ => "the published value",
+                },
+            )
         })
     }
 
@@ -596,20 +670,22 @@ impl Case<'_> {
     /// A sentence for a claim whose sign is the published one in all cases, but whose size is large enough in
     /// some cases only.
     fn unlasting(&self, outcome: &Outcome) -> String {
-        let least = self.thresholds.effect_share;
-        let effect = |measured: &Value| short(&json!(self.effect(measured)));
         let first = &outcome.first.measured;
-        let smallest = match first.as_array() {
-            Some(all) if all.len() > 1 => "the smallest of ",
-            _ => "",
+        let [here, there] = match self.is_of_size(first) {
+            Some(true) => ["is", "is not"],
+            _ => ["is not", "is"],
         };
         let otherwise = self.sized_case(outcome);
-        let otherwise = otherwise.map_or(String::new(), |(with, measured)| {
-            format!(", and {} {with}", effect(&measured))
+        let otherwise = otherwise.map_or(String::new(), |(with, _)| {
+            format!(", and {there} seen {with}")
         });
+        let each = match first.as_array() {
+            Some(all) if all.len() > 1 => "of each published value",
+            _ => "of the published value",
+        };
         format!(
-            "The direction is as published in all that was tried, and the size depends on what the paper does not say: {smallest}measured over published is {} in the base run{otherwise}; at least {least:.2} is asked.",
-            effect(first)
+            "The direction is as published in all that was tried, and whether the size is seen depends on what the paper does not say: the size {here} seen in the base run{otherwise}. At least {} {each} is asked.",
+            self.thresholds.share()
         )
     }
 
@@ -642,6 +718,7 @@ impl Case<'_> {
     /// Whether the setting `name` changes only parameters of the workload. The input is then another stand-in for
     /// the same trace.
     fn is_input(&self, name: &str) -> bool {
+        let name = name.split(WITH_SEED).next().unwrap_or(name);
         let variant = self
             .over
             .and_then(|(study, _)| study.variants().find(|variant| variant.name == name));
@@ -709,10 +786,7 @@ impl Case<'_> {
                     let about = self.about(&other.name)?;
                     Some(format!("{}: {about}. ", other.name))
                 });
-                // A single ratio is in the main reason already.
-                let is_list = outcome.first.measured.is_array();
-                let case = self.sized_case(outcome);
-                if let Some((with, measured)) = case.filter(|_| is_list || about.is_some()) {
+                if let Some((with, measured)) = self.sized_case(outcome) {
                     let there = self.over_published(&measured);
                     let here = self.over_published(&outcome.first.measured);
                     all.extend(there.zip(here).map(|(there, here)| {
@@ -724,7 +798,15 @@ impl Case<'_> {
                     }));
                 }
                 if others.len() > 1 {
-                    all.push(format!("It is so, too, with {}.", names(&others[1..])));
+                    all.push(format!(
+                        "The size is {}seen with {}, too.",
+                        if self.is_of_size(&outcome.first.measured) == Some(true) {
+                            "not "
+                        } else {
+                            ""
+                        },
+                        names(&others[1..])
+                    ));
                 }
             }
             None => return all,
@@ -754,6 +836,8 @@ impl Case<'_> {
             inputs: first.inputs.clone(),
             runs: first.runs.clone(),
             read: Vec::new(),
+            by_case: Vec::new(),
+            compared: None,
         };
         let said = in_brackets(Some(self.beside_printed(&there)?));
         let does = spoken(there.holds);
@@ -793,7 +877,7 @@ impl Case<'_> {
         let more: Vec<_> = outcome.others.iter().filter(turns).skip(1).collect();
         let mut all = Vec::new();
         if fewest == 0 && !more.is_empty() {
-            all.push(format!("It {does}, too, with {}.", names(&more)));
+            all.push(format!("It also {does} with {}.", names(&more)));
         }
         if outcome.evidence.readings.as_ref().is_some_and(is_split) {
             let ways = self.readings.map(|each| each.ways(&self.claim.id));
@@ -802,7 +886,7 @@ impl Case<'_> {
             let ways: Vec<_> = ways.map(|(_, way)| way).collect();
             if !ways.is_empty() {
                 all.push(format!(
-                    "It {does}, too, where {}, with the other rules as in the base run.",
+                    "It also {does} where {}, with the other rules as in the base run.",
                     ways.join("; or where ")
                 ));
             }
@@ -885,18 +969,19 @@ impl Case<'_> {
         let least = self.thresholds.effect_share;
         let size = scaled(&self.published(), least).and_then(|value| self.named(&value));
         let size = size.map_or(String::new(), |size| format!(" ({size})"));
+        let least = self.thresholds.share();
         Ok(match (self.claim.check.check, &self.claim.holds) {
             (_, Some(formula)) => format!("{formula} is true"),
-            (Check::Equal, _) => "measured is exactly what was published".to_owned(),
-            (Check::Within, _) => format!("measured is what was published{within}"),
+            (Check::Equal, _) => "the measured value is exactly the published one".to_owned(),
+            (Check::Within, _) => format!("the measured value is the published one{within}"),
             (Check::Between, _) => {
-                format!("measured lies between the two published values{within}")
+                format!("the measured value lies between the two published ones{within}")
             }
             (Check::Order, _) => {
                 "the measured values, in the order in which they stand, grow".to_owned()
             }
             (Check::Sign, _) => format!(
-                "measured has the sign of what was published. The effect counts as seen from {least:.2} times the published value on{size}"
+                "each measured value has the sign of the published one. The size counts as seen if each is at least {least} of the published value{size}"
             ),
             (Check::Property, _) => "each is true".to_owned(),
             (Check::Arithmetic, _) => {
@@ -918,7 +1003,7 @@ impl Case<'_> {
             true => self.sized_case(outcome).map(|(rules, _)| rules),
             false => Some(format!("with {}", names(&sized))),
         };
-        let sized = sized.map(|how| format!("Whether the effect counts as seen changes {how}."));
+        let sized = sized.map(|how| format!("Whether the size counts as seen changes {how}."));
         let rules = self
             .readings
             .and_then(|readings| readings.turned(&self.claim.id));
@@ -968,7 +1053,7 @@ impl Case<'_> {
                 makes[1]
             )),
             (_, 0) => Some(format!(
-                "None of {tried}, tried one at a time, {}: {}.{untried}",
+                "None of {tried}, tried one at a time, {}. These were tried: {}.{untried}",
                 makes[0],
                 self.explained(&others)
             )),
@@ -983,7 +1068,7 @@ impl Case<'_> {
                         true => other.name.clone(),
                         false => self.described(&other.name),
                     };
-                    format!("{name}: {}", self.outcome_in(&other.tried))
+                    format!("with {name}, {}", self.outcome_in(&other.tried))
                 };
                 let listed: Vec<_> = turning.iter().map(with).collect();
                 let rest = match others.is_empty() {
@@ -1001,8 +1086,8 @@ impl Case<'_> {
                 };
                 let makes = makes[usize::from(turning.len() > 1)];
                 Some(format!(
-                    "{which} {makes}: {}.{rest}{untried}",
-                    listed.join("; ")
+                    "{which} {makes}. {}.{rest}{untried}",
+                    capital(&listed.join("; "))
                 ))
             }
         }
@@ -1144,7 +1229,10 @@ fn names(others: &[&Other]) -> String {
         of("seed", seeds.collect()),
         of("the setting", settings.collect()),
     ];
-    both.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    both.into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", and ")
 }
 
 /// Joins the items of `all` for a sentence: `a, b and c`.

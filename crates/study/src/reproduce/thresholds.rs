@@ -98,12 +98,22 @@ impl Thresholds {
         Value::Object(map)
     }
 
+    /// The share of a published effect that has to be seen, exactly as it is applied: `1/3` if it is one part of a
+    /// whole number of parts.
+    pub(super) fn share(&self) -> String {
+        let parts = (1.0 / self.effect_share).round();
+        match (parts * self.effect_share - 1.0).abs() < 1e-9 {
+            true => format!("1/{parts}"),
+            false => self.effect_share.to_string(),
+        }
+    }
+
     /// The name, the value and the description of each threshold, in the order in which tables show them.
     #[must_use]
     pub fn listed(&self) -> Vec<[String; 3]> {
         let share = [
             "effect_share".to_owned(),
-            format!("{:.2}", self.effect_share),
+            self.share(),
             "The share of a published effect that has to be seen; below it a verdict speaks of the sign only.".to_owned(),
         ];
         let tolerances = self.tolerances.iter();
@@ -136,6 +146,7 @@ mod tests {
         assert_eq!(all.tolerance("times"), Ok(Tolerance::Percent(10.0)));
         assert_eq!(all.limits(), json!({ "best": 1.02 }));
         assert_eq!(all.listed().len(), 3);
+        assert_eq!(all.share(), "1/2");
         let refused = all.tolerance("time").unwrap_err();
         assert!(
             refused.contains("\"time\"") && refused.contains("times"),

@@ -118,17 +118,22 @@ impl Values {
     }
 }
 
+/// `bytes` times `times`, to the nearest byte: the paper's size of a buffer for that of a run.
+pub(super) fn times_as_large(bytes: u64, times: f64) -> u64 {
+    (bytes as f64 * times).round() as u64
+}
+
 /// The names of the cases in a claim's `each`, in their order; `None` if `each` is empty. A name consists of the
 /// values of the case. The value of an axis is omitted if the axis has only one value, unless all axes have only
 /// one value. The variant `base` is always omitted. If `shrunk` is given, each size is followed by the paper's
 /// size, which is `shrunk` times as large.
-pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<String>> {
+pub(super) fn each_names(claim: &Claim, shrunk: Option<f64>) -> Option<Vec<String>> {
     let each = &claim.each;
     // In study files sizes are written as 8MiB; tables show 8 MiB.
     let spaced = |value: &str| {
         let digits = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
         let own = format!("{digits} {}", &value[digits.len()..]);
-        let bytes = shrunk.and_then(|times| Some(times * read_bytes(value)?));
+        let bytes = shrunk.and_then(|times| Some(times_as_large(read_bytes(value)?, times)));
         match bytes {
             Some(bytes) => format!(
                 "{own} for the paper's {}",

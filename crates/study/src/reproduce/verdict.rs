@@ -20,6 +20,9 @@ use crate::shown::short;
 use crate::{BASE, InputFacts, Role, Scale, Study, VariantKind, product};
 use destage::Error;
 
+/// Stands between the name of a setting and the seed with which it is run, in the name of a case.
+pub(super) const WITH_SEED: &str = " with seed ";
+
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
@@ -47,6 +50,9 @@ pub struct Judged {
     /// `None` if only the base run was executed. `None` also if the claim is under-determined for another reason
     /// and all of these cases agree.
     pub share: Option<Share>,
+    /// For a claim that counts as reproduced under some of the readings of open rules: under how many combinations of
+    /// readings it holds. `None` for other claims.
+    pub readings: Option<Share>,
     /// The description of the runs that the claim uses, and the commands that repeat them.
     pub ran: Ran,
     /// The ids of the experiment's figures that show the results of the claim.
@@ -59,10 +65,14 @@ impl Judged {
     /// The verdict in words, followed by [`Self::share`] if there is one: `holds 3/4`.
     #[must_use]
     pub fn spoken(&self) -> String {
-        match self.share {
-            Some(Share { held, tried }) => format!("{} {held}/{tried}", self.verdict.spoken()),
-            None => self.verdict.spoken().to_owned(),
-        }
+        let verdict = self.verdict.spoken();
+        let cases = self
+            .share
+            .map(|Share { held, tried }| format!("{held}/{tried}"));
+        let readings = self.readings;
+        let readings = readings.map(|Share { held, tried }| format!("{held} of {tried} readings"));
+        let counts: Vec<_> = cases.into_iter().chain(readings).collect();
+        format!("{verdict} {}", counts.join(", ")).trim().to_owned()
     }
 
     /// The claim in the JSON form that `destage reproduce` writes.
@@ -112,6 +122,7 @@ impl Judged {
             "each": self.values.each,
             "verdict": self.verdict.name(),
             "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "readings": self.readings.map(|share| json!({"held": share.held, "tried": share.tried})),
             "on": self.ran.on,
             "inputs": inputs.collect::<Vec<_>>(),
             "runs": self.ran.runs,
@@ -139,6 +150,10 @@ pub(super) struct Tried {
     pub(super) runs: BTreeSet<Context>,
     /// The judged values: those that the formulas read from the runs, in the order in which they were read.
     pub(super) read: Vec<Value>,
+    /// The values in `read`, for each case of the claim's `each`. Empty for a case that was not run.
+    pub(super) by_case: Vec<Vec<Value>>,
+    /// How many pairs of values the function `agree` compared; `None` if the claim does not use it.
+    pub(super) compared: Option<usize>,
 }
 
 impl Tried {
@@ -150,7 +165,15 @@ impl Tried {
         inputs: BTreeSet::new(),
         runs: BTreeSet::new(),
         read: Vec::new(),
+        by_case: Vec::new(),
+        compared: None,
     };
+
+    /// Whether every judged value is that of `base`, in all cases that were run.
+    fn is_like(&self, base: &Self) -> bool {
+        let mut pairs = self.by_case.iter().zip(&base.by_case);
+        !self.read.is_empty() && pairs.all(|(own, other)| own.is_empty() || own == other)
+    }
 }
 
 /// The result with another seed than in the base run, or with an unpublished setting.
@@ -242,6 +265,7 @@ impl Case<'_> {
         };
         let mut why = self.reason(&outcome);
         let tries = self.tries(&outcome);
+        let on_part = outcome.evidence.fails_on_part();
         let Outcome {
             first,
             others,
@@ -251,12 +275,14 @@ impl Case<'_> {
                     share,
                     holds,
                     assumed,
+                    readings,
                     ..
                 },
             verdict,
             ..
         } = outcome;
-        let fails_as_assumed = assumed && !holds && verdict == Verdict::UnderDetermined;
+        let fails_as_assumed =
+            (assumed || on_part) && !holds && verdict == Verdict::UnderDetermined;
         if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) || fails_as_assumed {
             why.turned.extend(self.caused()?);
         }
@@ -269,6 +295,7 @@ impl Case<'_> {
         let shown = (share.tried > 1 && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
+        judged.readings = readings.filter(|_| verdict == Verdict::Reproduced);
         if !judged.ran.runs.is_empty() {
             let beside: Vec<_> = others.iter().chain(&idle).collect();
             judged.ran.runs.push_str(&self.repeated(&beside));
@@ -357,15 +384,32 @@ impl Case<'_> {
             let context = self.context(&name, seeds.first());
             (name, false, context)
         };
+        // A setting is a case with each seed with which the study runs it.
+        let seeded = |name: String| {
+            let rest = seeds.iter().skip(1).map({
+                let name = name.clone();
+                move |seed| {
+                    let context = self.context(&name, Some(seed));
+                    (format!("{name}{WITH_SEED}{seed}"), false, context)
+                }
+            });
+            std::iter::once(setting(name))
+                .chain(rest)
+                .collect::<Vec<_>>()
+        };
         let settings = self.variants(VariantKind::Unpublished).into_iter();
         let (mut tries, mut idle, mut failed) = (Vec::new(), Vec::new(), Vec::new());
-        for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
+        for (name, is_seed, context) in seeds
+            .iter()
+            .skip(1)
+            .map(seed)
+            .chain(settings.flat_map(seeded))
         {
             match self.other_case(&context)? {
                 // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
                 // base run. Such a result is no further case, and is dropped.
                 Beside::Tried(tried) if tried.runs.is_empty() || tried.runs != first.runs => {
-                    let is_same = !tried.read.is_empty() && tried.read == first.read;
+                    let is_same = tried.is_like(&first);
                     let cases = if is_same { &mut idle } else { &mut tries };
                     cases.push(Other {
                         name,
@@ -409,6 +453,7 @@ impl Case<'_> {
             compared: self.compares(),
             assumed: !claim.assumes.is_empty(),
             fitted: !claim.fitted.is_empty(),
+            untested: first.compared == Some(0),
         };
         let verdict = decide(&evidence);
         Ok(Ok(Outcome {
@@ -488,13 +533,13 @@ impl Case<'_> {
         Ok(Some(match (verdict.holds(), verdict) {
             (false, _) => format!("The claim would also fail if the paper had printed {other}."),
             (true, Verdict::SignReproduced) if check == Check::Sign => format!(
-                "{alike}, since {:.2} of the published value is enough.",
-                self.thresholds.effect_share
+                "{alike}, since {} of the published value is enough.",
+                self.thresholds.share()
             ),
             (true, Verdict::SignOnly) => {
                 format!(
-                    "{alike}. The measured value is below {:.2} of that number as well.",
-                    self.thresholds.effect_share
+                    "{alike}. The measured value is below {} of that number as well.",
+                    self.thresholds.share()
                 )
             }
             (true, _) if self.asks_published() => {
@@ -577,17 +622,16 @@ impl Case<'_> {
     fn caused(&self) -> Result<Option<String>, Error> {
         let seeds = self.seeds();
         let seed = seeds.first();
-        let mut turned = Vec::new();
-        let mut tries = 0;
+        let (mut turned, mut alike) = (Vec::new(), Vec::new());
         let with = |what: String, tried: &Tried| {
             let figures = self.in_full(tried);
             let figures = figures.unwrap_or_else(|| short(&tried.measured));
-            format!("{what}, measured {figures}")
+            format!("{what}; the measured value is {figures}")
         };
         for name in self.variants(VariantKind::Cause) {
             if let Beside::Tried(tried) = self.other_case(&self.context(&name, seed))? {
-                tries += 1;
-                turned.extend(tried.holds.then(|| with(self.described(&name), &tried)));
+                let cases = if tried.holds { &mut turned } else { &mut alike };
+                cases.push(with(self.described(&name), &tried));
             }
         }
         for cause in &self.claim.cause {
@@ -600,20 +644,27 @@ impl Case<'_> {
                 ..*self
             };
             if let Beside::Tried(tried) = case.other_case(&self.context(BASE, seed))? {
-                tries += 1;
-                turned.extend(tried.holds.then(|| with(cause.about.clone(), &tried)));
+                let cases = if tried.holds { &mut turned } else { &mut alike };
+                cases.push(with(cause.about.clone(), &tried));
             }
         }
+        let tries = turned.len() + alike.len();
         let tried = match tries {
             1 => "1 other condition was tried to find the cause".to_owned(),
             _ => format!("{tries} other conditions were tried to find the cause"),
         };
         let does = match (tries, turned.len()) {
             (0, _) => return Ok(None),
-            (1, 0) => return Ok(Some(format!("{tried}. The claim also fails with it."))),
+            (1, 0) => {
+                return Ok(Some(format!(
+                    "{tried}. The claim also fails with it: {}.",
+                    alike.concat()
+                )));
+            }
             (_, 0) => {
                 return Ok(Some(format!(
-                    "{tried}. The claim also fails with each of them."
+                    "{tried}. The claim also fails with each of them: {}.",
+                    alike.join("; and ")
                 )));
             }
             (1, _) => "It makes the claim hold".to_owned(),
@@ -621,7 +672,14 @@ impl Case<'_> {
             (_, 1) => "1 of them makes the claim hold".to_owned(),
             (_, some) => format!("{some} of them make the claim hold"),
         };
-        Ok(Some(format!("{tried}. {does}: {}.", turned.join("; and "))))
+        let rest = match alike.is_empty() {
+            true => String::new(),
+            false => format!(" It also fails with {}.", alike.join("; and ")),
+        };
+        Ok(Some(format!(
+            "{tried}. {does}: {}.{rest}",
+            turned.join("; and ")
+        )))
     }
 
     /// The result in a case other than the base run. A variant may change one of several inputs, for example
@@ -693,56 +751,94 @@ impl Case<'_> {
         let tolerance = claim.check.tolerance.as_ref();
         let tolerance = tolerance.map(|name| self.thresholds.tolerance(name));
         let tolerance = tolerance.transpose().map_err(NoValue::Wrong)?;
-        let (mut inputs, mut runs) = (BTreeSet::new(), BTreeSet::new());
-        let mut read = Vec::new();
-        let (mut values, mut failed) = (Vec::new(), BTreeMap::new());
+        let is_base = context.get("variant").is_none_or(|name| name == BASE);
+        let mut whole = Tried {
+            holds: true,
+            ..Tried::NONE
+        };
+        let (mut values, mut missing) = (Vec::new(), None);
         for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(labels);
-            let mut names = vec![
-                ("published", published.clone()),
-                ("limit", self.thresholds.limits()),
-            ];
-            let measured = match &claim.measured {
-                Some(formula) => {
-                    let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
-                    inputs.extend(outcome.inputs);
-                    runs.extend(outcome.runs);
-                    read.extend(outcome.read);
-                    outcome.value
+            let one = match self.attempt_one(rows, &context, (&published, tolerance)) {
+                Ok(one) => one,
+                // A setting that was not run with every size or input of a claim is judged with those with which it
+                // was run.
+                Err(NoValue::NoRun(text)) if !is_base && !claim.each.is_empty() => {
+                    missing.get_or_insert(NoValue::NoRun(text));
+                    values.push(Value::Null);
+                    whole.by_case.push(Vec::new());
+                    continue;
                 }
-                None => Value::Null,
+                Err(none) => return Err(none),
             };
-            names.push(("measured", measured.clone()));
-            let mut opposed = Vec::new();
-            let mut true_of = |formula: &String| {
-                let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
-                inputs.extend(outcome.inputs);
-                runs.extend(outcome.runs);
-                read.extend(outcome.read);
-                opposed = outcome.opposed;
-                truth(&outcome.value).map_err(NoValue::Wrong)
-            };
-            let holds = match &claim.holds {
-                Some(formula) => true_of(formula)?,
-                None => bears_out(claim.check.check, tolerance, &measured, &published)
-                    .map_err(NoValue::Wrong)?,
-            };
-            failed.extend((!holds).then_some((index, opposed)));
-            values.push(measured);
+            whole.holds &= one.holds;
+            whole
+                .failed
+                .extend(one.failed.into_values().map(|pairs| (index, pairs)));
+            whole.inputs.extend(one.inputs);
+            whole.runs.extend(one.runs);
+            whole.read.extend(one.read.iter().cloned());
+            whole.by_case.push(one.read);
+            if let Some(pairs) = one.compared {
+                *whole.compared.get_or_insert(0) += pairs;
+            }
+            values.push(one.measured);
         }
-        let measured = match claim.each.is_empty() {
+        if let Some(none) = missing.filter(|_| values.iter().all(Value::is_null)) {
+            return Err(none);
+        }
+        whole.measured = match claim.each.is_empty() {
             true => values.pop().unwrap_or_default(),
             false => Value::Array(values),
         };
-        Ok(Tried {
-            measured,
-            holds: failed.is_empty(),
-            failed,
-            inputs,
-            runs,
-            read,
-        })
+        Ok(whole)
+    }
+
+    /// Evaluates one case of the claim's `each`, or the whole claim if it has none, on the runs that have the labels in
+    /// `context`. `printed` has the published value and the tolerance.
+    fn attempt_one(
+        &self,
+        rows: &Arc<Rows>,
+        context: &Context,
+        (published, tolerance): (&Value, Option<Tolerance>),
+    ) -> Result<Tried, NoValue> {
+        let claim = self.claim;
+        let mut one = Tried::NONE;
+        let mut names = vec![
+            ("published", published.clone()),
+            ("limit", self.thresholds.limits()),
+        ];
+        let mut value_of = |formula: &String,
+                            names: &[(&str, Value)]|
+         -> Result<(Value, Vec<[usize; 2]>), NoValue> {
+            let outcome = evaluate(formula, rows, context, Some(BASE), names)?;
+            one.inputs.extend(outcome.inputs);
+            one.runs.extend(outcome.runs);
+            one.read.extend(outcome.read);
+            one.compared = outcome.compared;
+            Ok((outcome.value, outcome.opposed))
+        };
+        let measured = match &claim.measured {
+            Some(formula) => value_of(formula, &names)?.0,
+            None => Value::Null,
+        };
+        names.push(("measured", measured.clone()));
+        let (holds, opposed) = match &claim.holds {
+            Some(formula) => {
+                let (value, opposed) = value_of(formula, &names)?;
+                (truth(&value).map_err(NoValue::Wrong)?, opposed)
+            }
+            None => {
+                let check = claim.check.check;
+                let holds = bears_out(check, tolerance, &measured, published);
+                (holds.map_err(NoValue::Wrong)?, Vec::new())
+            }
+        };
+        one.failed.extend((!holds).then_some((0, opposed)));
+        one.holds = holds;
+        one.measured = measured;
+        Ok(one)
     }
 
     /// The name of `input` in the study file of the experiment; `None` if no run of the experiment has this
@@ -882,6 +978,7 @@ impl Case<'_> {
             values,
             verdict,
             share,
+            readings: None,
             ran,
             figures,
             why,
