@@ -122,7 +122,7 @@ impl Case<'_> {
             (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::NotCheckable, _) if evidence.untested => format!(
                 "The check compares nothing {on}: no two of the values differ by more than {} % in both of the quantities that are compared, so that it would hold whatever the paper says.",
-                self.thresholds.limits()["about"]
+                short(&self.thresholds.limits()["about"])
             ),
             (Verdict::Reproduced, Kind::Example) => {
                 "What is judged of the worked example comes out as the paper prints it.".to_owned()

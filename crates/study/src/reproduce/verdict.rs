@@ -292,7 +292,8 @@ impl Case<'_> {
         // explain the verdict.
         let is_silent =
             verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
-        let shown = (share.tried > 1 && !is_silent).then_some(share);
+        let is_counted = share.tried > 1 && verdict != Verdict::NotCheckable;
+        let shown = (is_counted && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         judged.readings = readings.filter(|_| verdict == Verdict::Reproduced);
@@ -386,13 +387,15 @@ impl Case<'_> {
         };
         // A setting is a case with each seed with which the study runs it.
         let seeded = |name: String| {
-            let rest = seeds.iter().skip(1).map({
-                let name = name.clone();
-                move |seed| {
-                    let context = self.context(&name, Some(seed));
-                    (format!("{name}{WITH_SEED}{seed}"), false, context)
-                }
+            let of_setting = Context::from([("variant".to_owned(), name.clone())]);
+            let rows = self.over.map(|(_, rows)| rows);
+            let own = rows.map_or(Vec::new(), |rows| rows.values_of("seed", &of_setting));
+            let own = own.into_iter().filter(|seed| Some(seed) != seeds.first());
+            let rest = own.map(|seed| {
+                let context = self.context(&name, Some(&seed));
+                (format!("{name}{WITH_SEED}{seed}"), false, context)
             });
+            let rest: Vec<_> = rest.collect();
             std::iter::once(setting(name))
                 .chain(rest)
                 .collect::<Vec<_>>()
