@@ -242,7 +242,7 @@ fn what_is_of_a_relative_is_of_no_other_input() {
         Study::parse("s", &text, "s.toml", "".into()).map(|study| study.shrunk("part"))
     };
     let relative = "trace = 'f'\nstands_for = 'g'\ndiffers = 'A part.'\nbuffers_shrunk = 4";
-    assert_eq!(parsed(relative).unwrap(), Some(4));
+    assert_eq!(parsed(relative).unwrap(), Some(4.0));
     for (from, to, said) in [
         (
             "differs = 'A part.'\n",

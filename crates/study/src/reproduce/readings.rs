@@ -631,7 +631,7 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together: it fails where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together. It fails where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
         );
         let ways = readings.ways("X");
         assert_eq!(
@@ -665,7 +665,7 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of 1 of the 3 rules that the paper leaves open, where c = 1 (the base run has 0), does not make it fail. The other 2 open rules change no run of this claim."
+            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The open rules a and b change no run of this claim."
         );
     }
 
@@ -699,16 +699,16 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The 2 rules that the paper leaves open, which apply to bpac, change no run of this claim: its runs do not use the rules, or are made with one reading of them only. So these rules do not test the claim."
+            "No rule that the paper leaves open bears on this claim: its runs do not use a and b."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The other open rule changes no run of this claim."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b) makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The open rule a changes no run of this claim."
         );
         assert_eq!(
             readings.others("Y").unwrap(),
-            "the other combination of 1 of the 2 rules that the paper leaves open, where b = 1 (the base run has 0)"
+            "the other combination of 1 of the 2 rules that the paper leaves open (b), where b = 1 (the base run has 0)"
         );
         let share = readings.share_of("Y").unwrap();
         assert_eq!((share.held, share.tried), (1, 2));
@@ -718,7 +718,7 @@ mod tests {
         readings.combinations[3].claims.insert("Y".to_owned(), true);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open changes no judged value, so that it does not test the claim. The other open rule changes no run of this claim."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The open rule a changes no run of this claim."
         );
         assert_eq!(readings.others("Y"), None);
     }

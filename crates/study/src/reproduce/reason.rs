@@ -522,22 +522,22 @@ impl Case<'_> {
         let does = spoken(!outcome.first.holds);
         if outcome.evidence.assumed {
             let first = &outcome.first;
-            let state = match first.holds {
-                true => String::new(),
-                false => format!(" {}{}.", self.state(first), self.since(first)),
-            };
             let in_base =
-                format!("with the assumption the claim {base} in the base run, and {does}");
+                format!("with this assumption the claim {base} in the base run, and {does}");
             let more = self.decides(outcome, &in_base);
+            let state = match (first.holds, &more) {
+                (true, Some(_)) => String::new(),
+                (true, None) => " With this assumption the claim holds.".to_owned(),
+                (false, _) => format!(
+                    " With this assumption {}{}.",
+                    small(&self.state(first)),
+                    self.since(first)
+                ),
+            };
             let more = more.map_or(String::new(), |more| format!(" {more}"));
             return format!(
-                "The paper does not state what has to be assumed here: {}. With this assumption the claim {base}{}.{state}{more}",
-                self.claim.assumes,
-                if more.is_empty() {
-                    ""
-                } else {
-                    " in the base run"
-                },
+                "The paper does not state what has to be assumed here: {}.{state}{more}",
+                self.claim.assumes
             );
         }
         if outcome.evidence.fails_on_part() {
@@ -799,11 +799,10 @@ impl Case<'_> {
                 }
                 if others.len() > 1 {
                     all.push(format!(
-                        "The size is {}seen with {}, too.",
-                        if self.is_of_size(&outcome.first.measured) == Some(true) {
-                            "not "
-                        } else {
-                            ""
+                        "The size is {} with {}.",
+                        match self.is_of_size(&outcome.first.measured) {
+                            Some(true) => "not seen either",
+                            _ => "also seen",
                         },
                         names(&others[1..])
                     ));

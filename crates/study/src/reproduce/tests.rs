@@ -354,9 +354,10 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     let reasons: &[&str] = match now.verdict {
                         Verdict::TraceMissing => &["was not found"],
                         Verdict::UnderDetermined => &[
-                            "an assumption that the paper does not make: ",
+                            "what has to be assumed here: ",
+                            "is an assumption that the paper does not state",
                             "In the base run it ",
-                            "the size depends on what the paper does not say: ",
+                            "whether the size is seen depends on what the paper does not say: ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {

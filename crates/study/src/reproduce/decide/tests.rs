@@ -13,6 +13,7 @@ const HELD: Evidence = Evidence {
     compared: true,
     assumed: false,
     fitted: false,
+    untested: false,
 };
 
 /// Evidence for a measured result that fails on a stand-in in all three cases.
@@ -45,7 +46,7 @@ fn what_is_checked_and_on_what_decides() {
             Measured,
             Relative,
             Verdict::SignReproduced,
-            Verdict::Contradicted,
+            Verdict::UnderDetermined,
         ),
         (Measured, StandIn, Verdict::SignReproduced, Verdict::NotSeen),
         (
@@ -68,6 +69,21 @@ fn what_is_checked_and_on_what_decides() {
     ] {
         assert_eq!(of(kind, role, HELD), held, "{kind:?} {role:?}");
         assert_eq!(of(kind, role, FAILED), failed, "{kind:?} {role:?}");
+    }
+}
+
+/// A check that leaves out all values, because they lie too close together, tests nothing.
+#[test]
+fn a_check_that_compares_nothing_is_no_check() {
+    for evidence in [HELD, FAILED] {
+        let untested = Evidence {
+            untested: true,
+            assumed: true,
+            ..evidence
+        };
+        for role in [Role::Original, Role::Relative, Role::StandIn] {
+            assert_eq!(of(Kind::Measured, role, untested), Verdict::NotCheckable);
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn every_verdict_is_given() {
         ),
         (&fitted, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
         (WITHIN, NONE, Original, Verdict::Contradicted, Some((0, 2))),
-        (WITHIN, NONE, Relative, Verdict::Contradicted, Some((0, 2))),
+        (WITHIN, NONE, Relative, Verdict::UnderDetermined, None),
         (WITHIN, NONE, StandIn, Verdict::NotSeen, Some((0, 2))),
         (
             WITHIN,
@@ -168,7 +168,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         relative.why.because,
         [
-            "On a real relative of the paper's trace, made, the direction is as published (measured 100; published 1000), but measured over published is 0.1, where at least 0.33 is asked."
+            "On a real relative (a part) of the paper's trace, made, the direction is as published (measured 100; published 1000), but measured over published is 0.1; at least 0.3333 is asked."
         ]
     );
     let assumed =
@@ -179,7 +179,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         assumed.why.because,
         [
-            "The claim fails under an assumption that the paper does not make: five are five. Measured is 15: it fails."
+            "The paper does not state what has to be assumed here: five are five. With this assumption the measured value is 15: the claim fails."
         ]
     );
     assert_eq!(assumed.check, "arithmetic: 3 * 5");
@@ -209,18 +209,18 @@ fn what_turns_a_verdict_is_named() {
     );
     assert_eq!(
         open.asked,
-        "Measured is what was published, within 10 %: between 90 and 110."
+        "The measured value is the published one, within 10 %: between 90 and 110."
     );
     assert_eq!(
         open.why.turned,
         [
-            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed makes it fail: seed 2: it fails (measured 50). The claim comes out as in the base run with the setting undrained."
+            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed makes it fail. With seed 2, it fails (measured 50). The claim comes out as in the base run with the setting undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
     assert_eq!(
         steady.why.because[0],
-        "On the paper's own trace, measured is 100: it holds, since that is between 90 and 110. It holds, too, with each of 1 other seed and 1 unpublished setting."
+        "On the paper's own trace, the measured value is 100: the claim holds, since that is between 90 and 110. It also holds with each of 1 other seed and 1 unpublished setting."
     );
     assert_eq!(
         steady.why.turned,
@@ -354,7 +354,7 @@ fn seeds_and_settings_are_counted_apart() {
     let open = judged(WITHIN, runs, Role::StandIn).unwrap();
     assert_eq!(
         open.why.because.last().unwrap(),
-        "It fails, too, with seed 3; the setting undrained."
+        "It also fails with seed 3, and the setting undrained."
     );
     let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail: ";
     let turned = &open.why.turned;
@@ -426,12 +426,12 @@ fn what_fails_is_named() {
     let pair = "FAB against CLC: evictions 2 and 3, time 300 and 200";
     assert_eq!(
         why(&agree(""), names, &BOTH[..1]),
-        format!("On the paper's own trace, it fails ({pair}).")
+        format!("On the paper's own trace, the claim fails ({pair}).")
     );
     assert_eq!(
         why(&agree("each = { seed = [1, 2] }"), names, &BOTH[..2]),
         format!(
-            "On the paper's own trace, it fails for each of the 2 seeds (seed 1: {pair}; seed 2: FAB against CLC)."
+            "On the paper's own trace, the claim fails for each of the 2 seeds (seed 1: {pair}; seed 2: FAB against CLC)."
         )
     );
     assert_eq!(
@@ -440,7 +440,7 @@ fn what_fails_is_named() {
             "[['plain', 'half']]",
             &BOTH[..1]
         ),
-        "On the paper's own trace, it fails (measured half: 70 s, published 50 s)."
+        "On the paper's own trace, the claim fails (measured half: 70 s, published 50 s)."
     );
 }
 
@@ -457,7 +457,7 @@ fn all_of_each_must_hold() {
     // The first case fails, so the reason names this case and its measured value.
     assert_eq!(
         refused.why.because[0],
-        "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false)."
+        "On the paper's own trace, the claim fails for 1 of the 2 seeds (seed 1: false)."
     );
 }
 
@@ -530,10 +530,10 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().why.folded.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
-    // The measured values are 95 to 105. They are more than 0.33 of 3 * 10, but less than 0.33 of 3 * 150.
+    // The measured values are 95 to 105. They are more than 0.3333 of 3 * 10, but less than 0.3333 of 3 * 150.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
-        small.ends_with("The verdict would be the same if the paper had printed three times the published number, since 0.33 of the published value is enough."),
+        small.ends_with("The verdict would be the same if the paper had printed three times the published number, since 0.3333 of the published value is enough."),
         "{small}"
     );
     let large = because(&sign(150.0), BOTH, Role::StandIn);
@@ -541,7 +541,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
     assert!(
         unseen.contains(
-            "if the paper had printed three times the published number. The measured value is below 0.33 of that number as well."
+            "if the paper had printed three times the published number. The measured value is below 0.3333 of that number as well."
         ),
         "{unseen}"
     );
@@ -625,7 +625,7 @@ fn what_is_within_a_tolerance_is_an_interval() {
     for (claim, said) in [
         (
             "check = 'within times'\npublished = [100, 50]\nmeasured = '[95, 50]'",
-            "Measured is what was published, within 10 %: between 90 and 110, between 45 and 55.",
+            "The measured value is the published one, within 10 %: between 90 and 110, between 45 and 55.",
         ),
         (
             "check = 'between times'\npublished = [100, 200]\nmeasured = '95'",
@@ -633,7 +633,7 @@ fn what_is_within_a_tolerance_is_an_interval() {
         ),
         (
             "check = 'sign'\npublished = -30\nmeasured = '-20'",
-            "Measured has the sign of what was published. The effect counts as seen from 0.33 times the published value on (-9.999).",
+            "Each measured value has the sign of the published one. The size counts as seen if each is at least 0.3333 of the published value (-9.999).",
         ),
     ] {
         assert_eq!(asked(claim), said);
@@ -659,7 +659,9 @@ fn one_thing_decides() {
     let assumed = judged(&assumed, BOTH, Role::Original).unwrap();
     assert_eq!(
         assumed.why.because,
-        ["The claim holds under an assumption that the paper does not make: a is b."]
+        [
+            "The paper does not state what has to be assumed here: a is b. With this assumption the claim holds."
+        ]
     );
     assert!(assumed.why.turned[0].contains("makes it fail"));
 }
@@ -691,7 +693,7 @@ fn words_name_cases_and_ranges() {
     );
     assert_eq!(
         judged.why.because[0],
-        "On the paper's own trace, it fails for 1 of the 2 cases (second: 50 to 300), where it is asked that the first is above 60."
+        "On the paper's own trace, the claim fails for 1 of the 2 cases (second: 50 to 300); asked is that the first is above 60."
     );
 }
 
@@ -710,7 +712,8 @@ fn a_size_has_to_last() {
     assert_eq!(
         open.why.because,
         [
-            "The direction is as published in all that was tried, and the size depends on what the paper does not say: measured over published is 0.95 in the base run, and 0.05 with the setting undrained; at least 0.33 is asked.",
+            "The direction is as published in all that was tried, and whether the size is seen depends on what the paper does not say: the size is seen in the base run, and is not seen with the setting undrained. At least 0.3333 of the published value is asked.",
+            "With the setting undrained measured over published is 0.05, and in the base run 0.95.",
         ]
     );
     let small: Runs<'_> = &[("base", "1", 5.0), ("undrained", "1", 95.0)];
@@ -721,7 +724,7 @@ fn a_size_has_to_last() {
     );
     assert_eq!(
         small.why.because[0],
-        "The direction is as published in all that was tried, and the size depends on what the paper does not say: measured over published is 0.05 in the base run, and 0.95 with the setting undrained; at least 0.33 is asked."
+        "The direction is as published in all that was tried, and whether the size is seen depends on what the paper does not say: the size is not seen in the base run, and is seen with the setting undrained. At least 0.3333 of the published value is asked."
     );
     let seen = |judged: &Judged| -> Vec<_> {
         let tries = judged.values.tries.iter();
@@ -758,7 +761,7 @@ fn what_was_not_varied_is_said() {
     let settings: Runs<'_> = &[("base", "1", 100.0), ("empty", "1", 95.0)];
     let why = judged(WITHIN, settings, Role::Original).unwrap().why;
     let empty = "the setting empty (nothing is on the device)";
-    assert!(why.because[0].ends_with(&format!("It holds, too, with {empty}.")));
+    assert!(why.because[0].ends_with(&format!("It also holds with {empty}.")));
     assert_eq!(
         why.turned,
         [format!(
@@ -815,10 +818,10 @@ fn what_holds_is_said_with_its_noun() {
     };
     assert_eq!(
         said("each is above 60"),
-        "Each is above 60 (loss, in all): measured is 100: it holds."
+        "Each is above 60 (loss, in all): the measured value is 100: the claim holds."
     );
     assert_eq!(
         said("the loss is above 60"),
-        "The loss is above 60: measured is 100: it holds."
+        "The loss is above 60: the measured value is 100: the claim holds."
     );
 }
