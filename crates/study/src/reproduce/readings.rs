@@ -669,6 +669,39 @@ mod tests {
         );
     }
 
+    /// A claim whose formula fixes the reading of a rule is not judged under other readings of it, and says so.
+    #[test]
+    fn a_claim_with_a_fixed_reading_is_not_judged_under_others() {
+        let rule = |name: &str| Rule {
+            parameter: name.to_owned(),
+            of: "scheme".to_owned(),
+            about: String::new(),
+            says: BTreeMap::new(),
+        };
+        let combination = |values: [&str; 2], is_judged: bool| Combination {
+            values: values.map(str::to_owned).to_vec(),
+            claims: BTreeMap::from_iter(is_judged.then(|| ("X".to_owned(), true))),
+            measured: BTreeMap::new(),
+            alike: BTreeMap::from_iter(is_judged.then(|| ("X".to_owned(), 0))),
+            idle: BTreeSet::new(),
+        };
+        let readings = Readings {
+            rules: vec![rule("a"), rule("b")],
+            combinations: vec![
+                combination(["0", "0"], true),
+                combination(["0", "1"], true),
+                combination(["1", "0"], false),
+                combination(["1", "1"], false),
+            ],
+            pinned: Pinned::from([("X".to_owned(), vec![("a".to_owned(), "0".to_owned())])]),
+        };
+        assert_eq!(
+            readings.turned("X").unwrap(),
+            "The runs of this claim are made with a = 0 only; it is not judged under other readings. The open rule b changes no run of this claim."
+        );
+        assert_eq!(readings.share_of("X").map(|share| share.tried), None);
+    }
+
     /// If a claim uses the same runs under a combination as under an earlier one, the combination does not test
     /// the claim, and is not counted.
     #[test]

@@ -225,12 +225,12 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         steady.why.turned,
         [
-            "None of 1 other seed and 1 unpublished setting, tried one at a time, makes it fail: seed 2; the setting undrained."
+            "None of 1 other seed and 1 unpublished setting, tried one at a time, makes it fail. These were tried: seed 2, and the setting undrained."
         ]
     );
     assert!(of(WITHIN, &BOTH[..1]).why.turned.is_empty());
     let tried = "were tried to find the cause";
-    let slow = "slow (erases take longer), measured 100";
+    let slow = "slow (erases take longer); the measured value is 100";
     assert_eq!(
         of(WITHIN, NONE).why.turned[1],
         format!("1 other condition was tried to find the cause. It makes the claim hold: {slow}.")
@@ -250,7 +250,7 @@ measured = 'm(\"v\", seed=3)'"
     assert_eq!(
         of(&caused, NONE).why.turned[1],
         format!(
-            "3 other conditions {tried}. 2 of them make the claim hold: {slow}; and twice as much, measured 100."
+            "3 other conditions {tried}. 2 of them make the claim hold: {slow}; and twice as much; the measured value is 100."
         )
     );
     let assumed = format!(
@@ -265,7 +265,7 @@ measured = '2 * m(\"v\", seed=2)'"
     assert_eq!(
         assumed.why.turned[1],
         format!(
-            "2 other conditions {tried}. Each of them makes the claim hold: {slow}; and twice as much, measured 100."
+            "2 other conditions {tried}. Each of them makes the claim hold: {slow}; and twice as much; the measured value is 100."
         )
     );
     assert!(!of(&caused, ONE).why.turned.join(" ").contains("twice"));
@@ -356,7 +356,7 @@ fn seeds_and_settings_are_counted_apart() {
         open.why.because.last().unwrap(),
         "It also fails with seed 3, and the setting undrained."
     );
-    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail: ";
+    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail. With ";
     let turned = &open.why.turned;
     assert!(turned[0].starts_with(counted), "{turned:?}");
     let steady = judged(
@@ -629,7 +629,7 @@ fn what_is_within_a_tolerance_is_an_interval() {
         ),
         (
             "check = 'between times'\npublished = [100, 200]\nmeasured = '95'",
-            "Measured lies between the two published values, within 10 %: between 90 and 220.",
+            "The measured value lies between the two published ones, within 10 %: between 90 and 220.",
         ),
         (
             "check = 'sign'\npublished = -30\nmeasured = '-20'",
@@ -734,7 +734,7 @@ fn a_size_has_to_last() {
     assert_eq!(seen(&small), [Some(false), Some(true)]);
     let never = sized(1000, runs);
     assert_eq!(never.verdict, Verdict::SignOnly);
-    assert!(never.why.because[0].ends_with("is asked. It is so, too, with the setting undrained."));
+    assert!(never.why.because[0].ends_with("is asked. The same is so with the setting undrained."));
     assert_eq!(never.why.because.len(), 1);
 }
 
@@ -777,7 +777,7 @@ fn what_was_not_varied_is_said() {
     assert_eq!(
         turned,
         [
-            "None of 2 unpublished settings, tried one at a time, makes it fail: the settings undrained and empty (empty: nothing is on the device)."
+            "None of 2 unpublished settings, tried one at a time, makes it fail. These were tried: the settings undrained and empty (empty: nothing is on the device)."
         ]
     );
     // This formula gives the variant and the seed of its run. Every setting therefore uses the same run, and no
