@@ -250,7 +250,7 @@ measured = 'm(\"v\", seed=3)'"
     assert_eq!(
         of(&caused, NONE).why.turned[1],
         format!(
-            "3 other conditions {tried}. 2 of them make the claim hold: {slow}; and twice as much; the measured value is 100."
+            "3 other conditions {tried}. 2 of them make the claim hold: {slow}; and twice as much; the measured value is 100. It also fails with half; the measured value is 25."
         )
     );
     let assumed = format!(
@@ -277,7 +277,7 @@ measured = '2 * m(\"v\", seed=2)'"
     );
     assert_eq!(
         sum.why.because[0],
-        "Numbers that the paper prints contradict each other (from its other numbers follows 15; it prints 12)."
+        "Numbers that the paper prints contradict each other (its other numbers give 15, and it prints 12)."
     );
 }
 
