@@ -85,6 +85,7 @@ impl Ftl for Hat {
         retired,
         erases,
         reset_wear,
+        derived,
         map_bytes
     );
 

@@ -12,6 +12,7 @@
 extern crate alloc;
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::ops::Range;
 
 use destage_base::archive::Archived;
@@ -139,6 +140,29 @@ impl PageWrite {
         }
     }
 }
+
+/// Parameters of layers that affect the contents before the first request only through numbers that are derived from
+/// them; see [`Ftl::derived`].
+pub const DERIVED: &[&str] = &[
+    "reserve_percent",
+    "min_free_percent",
+    "separate_gc_block",
+    "gc_low",
+    "gc_high",
+    "gc_hard_threshold",
+    "handles",
+    "handle_isolation",
+    "hot_window",
+    "journal_changes",
+    "journal_pages",
+    "cmt_entries",
+    "mappings_per_page",
+    "cache_percent",
+    "open_zones",
+    "finish_percent",
+    "own_percent",
+    "gc_burst_units",
+];
 
 /// Copies a layer whose concrete type is unknown. Every [`Ftl`] that is `Clone` implements this trait.
 pub trait Copied {
@@ -333,6 +357,16 @@ pub trait Ftl: Send + Copied + Archived {
     fn retired(&self) -> u64 {
         0
     }
+
+    /// Number of pages of the map or of its journal that are in flash before the first request. Default: 0.
+    fn map_pages(&self) -> u64 {
+        0
+    }
+
+    /// The numbers that the layer has derived from the parameters [`DERIVED`] and from
+    /// [`FtlConfig::power_may_fail`], as text. Two layers for which these numbers and all other parameters are the
+    /// same hold the same before the first request.
+    fn derived(&self) -> String;
 
     /// Emits the die, the block and the erase count of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));

@@ -3,6 +3,7 @@
 //! Every page has contents, and every operation does nothing. Page `p` counts as a page of die `p` modulo the
 //! number of dies, since some buffer schemes use the die of a page.
 
+use alloc::string::String;
 use core::ops::Range;
 
 use destage_base::archived;
@@ -74,6 +75,10 @@ impl Ftl for NoFlash {
     }
     fn erases(&self, _: &mut dyn FnMut(u32, u32, u32)) {}
     fn reset_wear(&mut self) {}
+
+    fn derived(&self) -> String {
+        String::new()
+    }
     fn map_bytes(&self) -> u64 {
         0
     }

@@ -98,6 +98,11 @@ macro_rules! left_to_pages {
             self.data.reset_wear();
         }
     };
+    (@ derived) => {
+        fn derived(&self) -> alloc::string::String {
+            self.data.derived()
+        }
+    };
     (@ map_bytes) => {
         fn map_bytes(&self) -> u64 {
             self.data.map_bytes()

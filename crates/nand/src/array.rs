@@ -103,9 +103,11 @@ pub struct Nand {
     /// order.
     any_order: Option<Masks<InitialBlocks>>,
     pages_per_block: u16,
+    /// The largest number of erases that a block had when the erase counts were set to 0; 0 if they never were.
+    former: u32,
 }
 
-archived!(Nand { blocks, any_order } fixed { pages_per_block });
+archived!(Nand { blocks, any_order, former } fixed { pages_per_block });
 
 impl Nand {
     /// A die with `full_blocks` full blocks, which are distributed over the planes in turn. Pages of a block are
@@ -117,6 +119,7 @@ impl Nand {
             blocks: LazyTable::new(geometry.blocks_per_die() as usize, initial),
             any_order: None,
             pages_per_block: initial.pages_per_block,
+            former: 0,
         }
     }
 
@@ -266,8 +269,10 @@ impl Nand {
         }
     }
 
-    /// Sets the erase counts of all blocks to 0.
+    /// Sets the erase counts of all blocks to 0, and notes the largest of them ([`Wear::former_max`]).
     pub fn reset_wear(&mut self) {
+        let most = self.blocks.touched().map(|(_, state)| state.erases).max();
+        self.former = self.former.max(most.unwrap_or(0));
         self.blocks.for_each_touched(|state| state.erases = 0);
     }
 
@@ -301,6 +306,7 @@ impl Nand {
         let mut wear = Wear {
             blocks: self.blocks.len() as u64,
             min: u64::MAX,
+            former_max: self.former.into(),
             ..Wear::default()
         };
         let mut erased = 0;
@@ -347,6 +353,8 @@ pub struct Wear {
     pub sum: u64,
     /// Sum of the squares of the blocks' numbers of erases.
     pub sum_of_squares: u128,
+    /// The largest number of erases that a block had when the erase counts were set to 0; 0 if they never were.
+    pub former_max: u64,
 }
 
 impl Wear {
@@ -362,6 +370,7 @@ impl Wear {
             max: self.max.max(other.max),
             sum: self.sum + other.sum,
             sum_of_squares: self.sum_of_squares + other.sum_of_squares,
+            former_max: self.former_max.max(other.former_max),
         }
     }
 }

@@ -147,6 +147,19 @@ pub static FACTS: &[Fact] = &[
         holds: |of| of.config.ftl_row.groups_planes,
     },
     Fact {
+        name: "batches",
+        words: "groups of planes that work in parallel in batches (flash.parallel_units)",
+        holds: |of| of.config.works_in_batches(),
+    },
+    Fact {
+        name: "erase-dates",
+        words: "garbage collection that knows when each block was erased (ftl.gc_policy = wear_aware, or ftl.wl_migrate = true)",
+        holds: |of| {
+            let config = of.config;
+            config.holds("ftl.gc_policy = wear_aware or ftl.wl_migrate = true")
+        },
+    },
+    Fact {
         name: "places-writes",
         words: "a layer that chooses the die of each write",
         holds: |of| of.config.ftl_row.places_writes,
@@ -343,6 +356,17 @@ impl Config {
         }
     }
 
+    /// The value of `key` that has an effect: its default if the parameter is without effect. `None` if this
+    /// configuration has no such parameter.
+    pub(crate) fn value_in_effect(&self, key: &str) -> Option<Value> {
+        Considered {
+            config: self,
+            purpose: self.asked.purpose,
+            known: Known::default(),
+        }
+        .value(key)
+    }
+
     /// Whether `condition` holds.
     pub(crate) fn holds(&self, condition: &str) -> bool {
         read(condition).holds(&Considered {
@@ -512,7 +536,13 @@ mod tests {
     fn conditions_name_keys_with_values_that_these_take_and_facts_that_there_are() {
         let rows = every_row();
         let mut facts = Vec::new();
-        for text in rows.iter().flat_map(|(key, row)| conditions(key, row)) {
+        let of_rows = rows.iter().flat_map(|(key, row)| conditions(key, row));
+        let of_states = crate::state::DEPENDS.iter().flat_map(|(key, conditions)| {
+            let is_known = rows.iter().any(|(name, _)| name == key);
+            assert!(is_known, "no parameter is called {key}");
+            conditions.iter().map(|text| (*text).to_owned())
+        });
+        for text in of_rows.chain(of_states) {
             let condition = Condition::read(&text).unwrap_or_else(|| panic!("{text:?}"));
             for clause in condition.any.iter().flatten() {
                 let owners = |key: &str| {
@@ -592,6 +622,23 @@ mod tests {
             &[(expected.0.to_owned(), expected.1.to_owned())],
             "{said:?}"
         );
+    }
+
+    #[test]
+    fn a_layer_has_groups_of_planes_only_where_these_have_an_effect() {
+        for (pair, expected) in [
+            ("sim.costing=event", 2),
+            ("sim.costing=op_count", 1),
+            ("ftl.placement=dynamic", 1),
+            ("flash.scheduling=reads_first", 1),
+        ] {
+            let mut settings = Settings::new();
+            for pair in ["flash.blocks_per_plane=40", "flash.parallel_units=2", pair] {
+                settings.set_pair(pair).unwrap();
+            }
+            let layer = settings.resolve().unwrap().ftl().unwrap();
+            assert_eq!(layer.properties().parallel_units, expected, "{pair}");
+        }
     }
 
     #[test]

@@ -413,9 +413,9 @@ impl Config {
             geometry,
             erase_dates: self.timing(),
             copy_back: flash.copy_back,
-            parallel_units: match self.works_in_rounds() {
-                true => 1,
-                false => flash.parallel_units,
+            parallel_units: match self.works_in_batches() {
+                true => flash.parallel_units,
+                false => 1,
             },
             endurance: flash.endurance,
             retire: flash.wearout == Wearout::Retire,

@@ -170,6 +170,11 @@ impl Config {
                 || self.holds(BEYOND_BATCHES))
     }
 
+    /// Whether groups of planes work in parallel in batches of page operations.
+    pub(crate) fn works_in_batches(&self) -> bool {
+        self.planes_in_group().is_some() && !self.works_in_rounds()
+    }
+
     /// The rule for pages that wait at a die and may be served together.
     pub(crate) fn together(&self) -> Together {
         match (self.planes_in_group(), self.typed.flash.multi_plane) {

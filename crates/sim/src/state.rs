@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! destage-state 4
-//! flash.blocks_per_plane = 40         the parameters that decide the contents: shape, layer, precondition, seed
+//! flash.blocks_per_plane = 40         the parameters on which a fill depends: shape, layer, precondition, seed
 //! ...
 //! sim.precondition = random_fill:2
 //! sim.seed = 1
@@ -12,19 +12,25 @@
 //! SHA-256                             of all of the above, 32 bytes
 //! ```
 //!
+//! A state is accepted if a preparation of the device of the run gives the same state. A device that is empty or filled
+//! in order is built at once, so it is built with the parameters of the file as well, and the places of all pages are
+//! compared. After a random fill, the parameters on which the fill may depend are compared (`DEPENDS`), and the numbers
+//! that the layer derives from some of them ([`Ftl::derived`]).
+//!
 //! Reading does not check the single entries of the state. The checksum shows that the file is unchanged. The
-//! parameters show that the state belongs to the same device. A file with forged parameters and a forged checksum may
-//! cause a panic. Even then, reading uses no more memory than the device of these parameters needs.
+//! parameters show that the state fits the device. A file with forged parameters and a forged checksum may cause a
+//! panic. Even then, reading uses no more memory than the device of these parameters needs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use destage_base::Lpn;
 use destage_base::archive::Archive;
 use destage_base::parameter::Value;
-use destage_ftl::Ftl;
-use destage_nand::Geometry;
+use destage_ftl::{DERIVED, Ftl};
+use destage_nand::{Geometry, Operations};
 use sha2::{Digest, Sha256};
 
 use crate::error::SimError;
@@ -39,78 +45,102 @@ const MAGIC: &str = "destage-state";
 const PREFIX: &str = "file:";
 /// The parameters that say how the device was filled. All other parameters in the file describe the device.
 const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
-/// The parameters of flash and device. The flag says whether the contents of a device before the first request depend
-/// on the parameter. The contents depend on the parameters from which the layer is built, and on all parameters of
-/// the layer (`ftl.*`), which are not listed here. The contents do not depend on times, queues or channels, because a
-/// preparation writes pages one by one and in no simulated time.
-const DECIDES: &[(&str, bool)] = &[
-    ("flash.dies", true),
-    ("flash.planes_per_die", true),
-    ("flash.blocks_per_plane", true),
-    ("flash.pages_per_block", true),
-    ("flash.page_bytes", true),
-    ("flash.summary_page", true),
-    ("flash.spare_bytes_per_sector", false),
-    ("flash.copy_back", true),
-    ("flash.parallel_units", true),
-    ("flash.read_us", false),
-    ("flash.program_us", false),
-    ("flash.read_times_us", false),
-    ("flash.program_times_us", false),
-    ("flash.program_unit", true),
-    ("flash.program_passes", false),
-    ("flash.first_pass_us", false),
-    ("flash.unit_wait_us", false),
-    ("flash.erase_us", false),
-    ("flash.read_uj", false),
-    ("flash.program_uj", false),
-    ("flash.erase_uj", false),
-    ("flash.transfer_uj_per_byte", false),
-    ("flash.bits_per_cell", true),
-    ("flash.cell_mode", true),
-    ("flash.pslc_read_us", false),
-    ("flash.pslc_program_us", false),
-    ("flash.channels", false),
-    ("flash.command_ns", false),
-    ("flash.status_ns", false),
-    ("flash.scheduling", false),
-    ("flash.read_starvation_limit", false),
-    ("flash.suspend", false),
-    ("flash.suspend_us", false),
-    ("flash.suspend_limit", false),
-    ("flash.suspend_pulse_us", false),
-    ("flash.suspend_tail_us", false),
-    ("flash.read_loaded_percent", false),
-    ("flash.multi_plane", false),
-    ("flash.program_command_ns", false),
-    ("flash.ready_ns", false),
-    ("flash.plane_gap_read_ns", false),
-    ("flash.plane_gap_program_ns", false),
-    ("flash.cache_read", false),
-    ("flash.cache_read_busy_us", false),
-    ("flash.cache_program", false),
-    ("flash.cache_program_busy_us", false),
-    ("flash.transfer_ns_per_byte", false),
-    ("flash.endurance", true),
-    ("flash.wearout", true),
-    ("device.vwc", false),
-    ("device.trim", false),
-    ("device.torn", false),
-    ("device.paired_loss", false),
-    ("device.power_may_fail", true),
-    ("device.firmware_ns", false),
-    ("device.firmware_read_ns", false),
-    ("device.firmware_page_ns", false),
-    ("device.firmware_cores", false),
-    ("device.firmware_uj", false),
-    ("device.command_slots", false),
-    ("device.dram_access_ns", false),
-    ("device.dram_program_ns", false),
-    ("device.loaded_pages", false),
-    ("device.load_window_us", false),
-    ("device.dram_ns_per_byte", false),
-    ("device.dram_uj_per_byte", false),
-    ("device.plp", false),
+/// The parameters that say after how many erases a block is retired.
+const WEAROUT: &str = "flash.wearout";
+const ENDURANCE: &str = "flash.endurance";
+/// The condition under which the layer chooses blocks by the erases that they have left.
+const CHOOSES_BY_LIFE: &str = "ftl.gc_policy = wear_aware|greedy_wear";
+const POWER: &str = "device.power_may_fail";
+const ALWAYS: &[&str] = &["flash"];
+const NEVER: &[&str] = &[];
+/// The conditions under which the transfers of garbage collection change the dates of erases: it copies between planes,
+/// copies units, or programs other pages than copies.
+const DATED_TRANSFERS: &[&str] = &[
+    "erase-dates and flash.copy_back = false",
+    "erase-dates and flash.summary_page = true",
+    "erase-dates and shared-pages",
+    "erase-dates and fillers",
+];
+/// The conditions under which a random fill depends on a parameter: at least one of the conditions of the parameter has
+/// to hold. A random fill depends on no parameter of flash and device that is not listed, and on each parameter of the
+/// layer that is not listed. It never depends on a parameter without effect.
+///
+/// A fill writes pages one by one and in no simulated time, and it has neither trims, nor long writes, nor waiting
+/// operations. So it does not depend on queues, channels and scheduling. It depends on times only through the dates of
+/// erases, which wear-aware garbage collection keeps.
+pub(crate) const DEPENDS: &[(&str, &[&str])] = &[
+    ("flash.dies", ALWAYS),
+    ("flash.planes_per_die", ALWAYS),
+    ("flash.blocks_per_plane", ALWAYS),
+    ("flash.pages_per_block", ALWAYS),
+    ("flash.summary_page", ALWAYS),
+    (WEAROUT, ALWAYS),
+    (ENDURANCE, ALWAYS),
+    (POWER, ALWAYS),
+    (
+        "flash.page_bytes",
+        &[
+            "shared-pages",
+            "ftl.mappings_per_page = 0",
+            "erase-dates and flash.copy_back = false",
+            "erase-dates and fillers",
+        ],
+    ),
+    ("ftl.map_unit_bytes", &["shared-pages"]),
+    // Without a clock, no program waits for the rest of its unit.
+    ("sim.costing", &["merges and shared-pages"]),
+    (
+        "flash.cell_mode",
+        &["one-cell-mode and flash.bits_per_cell > 1"],
+    ),
+    (
+        "flash.bits_per_cell",
+        &["flash.cell_mode = pslc", "cell-modes"],
+    ),
+    (
+        "flash.copy_back",
+        &["ftl.kind = page|dftl|hat", "merges and clock and units"],
+    ),
+    ("flash.parallel_units", &["batches"]),
+    (
+        "flash.program_unit",
+        &["merges and clock", "whole-units", "fillers"],
+    ),
+    ("flash.program_passes", &["merges and clock", "fillers"]),
+    (
+        "flash.read_us",
+        &["erase-dates and flash.cell_mode = native"],
+    ),
+    (
+        "flash.program_us",
+        &["erase-dates and flash.cell_mode = native"],
+    ),
+    (
+        "flash.pslc_read_us",
+        &["erase-dates and flash.cell_mode = pslc"],
+    ),
+    (
+        "flash.pslc_program_us",
+        &["erase-dates and flash.cell_mode = pslc"],
+    ),
+    ("flash.erase_us", &["erase-dates"]),
+    ("flash.transfer_ns_per_byte", DATED_TRANSFERS),
+    ("flash.spare_bytes_per_sector", DATED_TRANSFERS),
+    (
+        "ftl.allocation_pool",
+        &["one-cell-mode and flash.copy_back = true"],
+    ),
+    // Every page has contents, so no place of a data block is free for a first write.
+    ("ftl.first_write", NEVER),
+    ("ftl.seq_pages", NEVER),
+    ("ftl.die_choice", NEVER),
+    ("ftl.background_gc", NEVER),
+    ("ftl.cache_fold_idle", NEVER),
+    ("ftl.cache_fold_percent", NEVER),
+    ("ftl.cache_fold_pages", NEVER),
+    ("ftl.sb_map_cached", NEVER),
+    ("ftl.hat_lookup_us", NEVER),
+    ("ftl.hat_update_us", NEVER),
 ];
 /// The largest number of bytes of the lines before the state. There are about fifty short lines.
 const HEADER_MAX: u64 = 1 << 16;
@@ -227,18 +257,44 @@ impl State {
         .map(|(name, value)| (format!("state.{name}"), value))
     }
 
-    /// Loads the state into `ftl`, which was just built from `config`, and returns `ftl`.
+    /// The layer of `config` with this state. The random numbers of the layer continue those of the file.
     ///
     /// # Errors
-    /// If the state belongs to another device or layer than `config`, or if the file cannot be read or is
+    /// If a preparation of the device of `config` would not give this state, or if the file cannot be read or is
     /// damaged.
-    pub(crate) fn load(
-        &self,
-        config: &Config,
-        geometry: &Geometry,
-        mut ftl: Box<dyn Ftl>,
-    ) -> Result<Box<dyn Ftl>, SimError> {
-        self.check_device(config)?;
+    pub(crate) fn load(&self, config: &Config) -> Result<Box<dyn Ftl>, SimError> {
+        let mut seeded = config.clone();
+        let seed = self.parameters.get("sim.seed");
+        if let Some(seed) = seed.and_then(|text| text.parse().ok()) {
+            seeded.set("sim.seed", Value::Integer(seed));
+        }
+        let ftl = seeded.ftl()?;
+        match self.precondition {
+            Precondition::RandomFill(_) => self.read_into(ftl, config),
+            Precondition::None | Precondition::SequentialFill => {
+                self.check_places(&*ftl, config)?;
+                self.body()?;
+                // The layer is built with these contents.
+                Ok(ftl)
+            }
+        }
+    }
+
+    /// Reads the state after a random fill into `ftl`, the layer of `config`.
+    fn read_into(&self, mut ftl: Box<dyn Ftl>, config: &Config) -> Result<Box<dyn Ftl>, SimError> {
+        self.check_fill(&*ftl, config)?;
+        let mut body = BufReader::new(self.body()?.take(bytes_max(&config.geometry())));
+        let mut read = |bytes: &mut [u8]| body.read_exact(bytes).is_ok();
+        let is_read = ftl.archive(&mut Archive::Read(&mut read)).is_ok();
+        if !is_read || !body.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            return Err(damaged(&self.path));
+        }
+        self.check_wear(config, ftl.wear().former_max)?;
+        Ok(ftl)
+    }
+
+    /// The state of the layer in the file, after a check of the whole file.
+    fn body(&self) -> Result<impl Read, SimError> {
         let unreadable = |error: io::Error| refusal(&self.path, &error.to_string());
         let (begin, end) = self.body;
         let mut file = File::open(&self.path).map_err(unreadable)?;
@@ -248,38 +304,117 @@ impl State {
             return Err(damaged(&self.path));
         }
         file.seek(SeekFrom::Start(begin)).map_err(unreadable)?;
-        let body = zstd::Decoder::new(file.take(end - begin)).map_err(unreadable)?;
-        let mut body = BufReader::new(body.take(bytes_max(geometry)));
-        let mut read = |bytes: &mut [u8]| body.read_exact(bytes).is_ok();
-        let laid = ftl.archive(&mut Archive::Read(&mut read));
-        if laid.is_err() || body.fill_buf().is_ok_and(|rest| !rest.is_empty()) {
-            return Err(damaged(&self.path));
-        }
-        Ok(ftl)
+        zstd::Decoder::new(file.take(end - begin)).map_err(unreadable)
     }
 
-    /// Fails if the state belongs to another device or layer than `config`. The error names the first difference.
-    fn check_device(&self, config: &Config) -> Result<(), SimError> {
-        let mut wanted = depends_on(config);
-        let mut found = self.parameters.clone();
-        for filled in FILLED {
-            wanted.remove(filled);
-            found.remove(filled);
+    /// Fails if a device that is empty or filled in order would hold other contents with the parameters of the file than
+    /// `ftl`, the layer of `config`: a page in another place, or pages in other blocks. The error names the first
+    /// parameter that differs.
+    fn check_places(&self, ftl: &dyn Ftl, config: &Config) -> Result<(), SimError> {
+        let wanted = depends_on(config);
+        let mut names = self.names(&wanted).into_iter();
+        let Some(difference) = names.find_map(|name| self.compared(&wanted, name)) else {
+            return Ok(());
+        };
+        let shape = |config: &Config| Geometry {
+            page_bytes: 0,
+            ..config.geometry()
+        };
+        let of_file = self.config(config, |_| true);
+        let of_file = of_file.filter(|of_file| shape(of_file) == shape(config));
+        let original = of_file.and_then(|of_file| of_file.ftl().ok());
+        let is_same = original
+            .is_some_and(|original| !self.precondition.fills() || holds_the_same(&*original, ftl));
+        is_same.then_some(()).ok_or(difference)
+    }
+
+    /// Fails if a random fill could give other contents with the parameters of the file than with `config`, whose layer
+    /// is `ftl`. The error names the first parameter that differs. The parameters of [`State::check_wear`] are left
+    /// out.
+    fn check_fill(&self, ftl: &dyn Ftl, config: &Config) -> Result<(), SimError> {
+        let wanted = depends_on(config);
+        let of_wear =
+            |name: &str| name == WEAROUT || name == ENDURANCE && !config.holds(CHOOSES_BY_LIFE);
+        let names = self.names(&wanted).into_iter();
+        let names = names.filter(|name| !of_wear(name));
+        let (derived, others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_derived(name));
+        let compared = |names: &[&str]| {
+            let mut names = names.iter();
+            names.find_map(|name| self.compared(&wanted, name))
+        };
+        if let Some(difference) = compared(&others) {
+            return Err(difference);
         }
-        // If the layers differ, the error names the layer and not one of its parameters.
-        let layer = std::iter::once("ftl.kind");
-        let names = wanted.keys().chain(found.keys()).map(String::as_str);
-        for name in layer.chain(names) {
-            let [found, wanted] = [&found, &wanted].map(|of| of.get(name).map(String::as_str));
-            if found != wanted {
-                let [found, wanted] = [found, wanted].map(|value| value.unwrap_or("not there"));
-                return Err(refusal(
-                    &self.path,
-                    &format!("is of a device with {name} = {found}, but here it is {wanted}"),
-                ));
+        let Some(difference) = compared(&derived) else {
+            return Ok(());
+        };
+        let of_file = self.config(config, is_derived);
+        let original = of_file.and_then(|of_file| of_file.ftl().ok());
+        match original.is_some_and(|original| original.derived() == ftl.derived()) {
+            true => Ok(()),
+            false => Err(difference),
+        }
+    }
+
+    /// `config` with the values that the file has for the parameters for which `is_taken` is true. `None` if the file is
+    /// of another layer.
+    fn config(&self, config: &Config, is_taken: impl Fn(&str) -> bool) -> Option<Config> {
+        let mut other = config.clone();
+        for (name, text) in &self.parameters {
+            let (row, value) = config.row(name)?;
+            if name == "ftl.kind" && !value.is(text) {
+                return None;
+            }
+            if FILLED.contains(&name.as_str()) || name == "ftl.kind" || !is_taken(name) {
+                continue;
+            }
+            let value = row.read(text).ok()?;
+            match config.ftl_parameter(row.name) {
+                Some(_) => other.set_of_layer(row.name, value),
+                None => other.set(row.name, value),
             }
         }
-        Ok(())
+        Some(other)
+    }
+
+    /// The names of all parameters in `wanted` or in the file that describe the device. The layer is first, so that an
+    /// error names the layer and not one of its parameters.
+    fn names<'n>(&'n self, wanted: &'n BTreeMap<String, String>) -> Vec<&'n str> {
+        let all = wanted.keys().chain(self.parameters.keys());
+        let of_device = all
+            .map(String::as_str)
+            .filter(|name| !FILLED.contains(name));
+        std::iter::once("ftl.kind").chain(of_device).collect()
+    }
+
+    /// The error that `name` has another value in `wanted` than in the file, if it has.
+    fn compared(&self, wanted: &BTreeMap<String, String>, name: &str) -> Option<SimError> {
+        let values = [&self.parameters, wanted].map(|of| of.get(name).map(String::as_str));
+        let [found, wanted] = values.map(|value| value.unwrap_or("not there"));
+        (found != wanted).then(|| {
+            refusal(
+                &self.path,
+                &format!("is of a device with {name} = {found}, but here it is {wanted}"),
+            )
+        })
+    }
+
+    /// Fails if a block was retired in one of the two preparations, that of the file and that of `config`, and not in
+    /// the other. `most` is the largest number of erases of a block in the preparation of the file.
+    fn check_wear(&self, config: &Config, most: u64) -> Result<(), SimError> {
+        let wanted = depends_on(config);
+        let [found, here] = [&self.parameters, &wanted].map(|of| {
+            let endurance = of.get(ENDURANCE).and_then(|text| text.parse().ok());
+            let retires = of.get(WEAROUT).is_some_and(|word| word == "retire");
+            endurance.filter(|_| retires).unwrap_or(u64::MAX)
+        });
+        if found == here || most < found.min(here) {
+            return Ok(());
+        }
+        let mut names = [WEAROUT, ENDURANCE].into_iter();
+        names
+            .find_map(|name| self.compared(&wanted, name))
+            .map_or(Ok(()), Err)
     }
 }
 
@@ -323,21 +458,59 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-/// Whether the contents of a device before the first request depend on the parameter `name`.
-pub(crate) fn decides(name: &str) -> bool {
-    let of_device = DECIDES.contains(&(name, true));
-    of_device || name.starts_with("ftl.") || FILLED.contains(&name)
+/// Whether a fill depends on the parameter `name` only through numbers that the layer derives from it.
+fn is_derived(name: &str) -> bool {
+    let of_layer = name.strip_prefix("ftl.");
+    name == POWER || of_layer.is_some_and(|name| DERIVED.contains(&name))
 }
 
-/// The parameters on which the contents of a device of `config` before the first request depend: each name with its
-/// value.
+/// The conditions of [`DEPENDS`] for the parameter `name`.
+fn conditions(name: &str) -> &'static [&'static str] {
+    let known = DEPENDS.iter().find(|(known, _)| *known == name);
+    match known {
+        Some((_, conditions)) => conditions,
+        None if name.starts_with("ftl.") => ALWAYS,
+        None => NEVER,
+    }
+}
+
+/// The parameters on which the contents of a device of `config` before the first request may depend, each with its
+/// value. A parameter on which they do not depend has its default. If two configurations have the same parameters and
+/// values, the layers of both have the same state before the first request.
 #[must_use]
 pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
-    let parameters = config.parameters().into_iter();
-    parameters
-        .filter(|(name, _)| decides(name))
-        .map(|(name, value)| (name, value.to_string()))
-        .collect()
+    let of_device = config.rows().filter_map(|(name, row)| {
+        let conditions = conditions(&name);
+        let mut holding = conditions
+            .iter()
+            .filter(|condition| config.holds(condition));
+        let value = match holding.next() {
+            Some(_) => config.value_in_effect(&name),
+            None => row.read(row.default).ok(),
+        };
+        let value = value.filter(|_| !conditions.is_empty())?;
+        Some((name, value.to_string()))
+    });
+    let filled = FILLED.iter().filter_map(|name| {
+        let value = config.global_parameter(name)?;
+        Some(((*name).to_owned(), value.to_string()))
+    });
+    of_device.chain(filled).collect()
+}
+
+/// Whether two layers of dies of the same shape have the same pages in the same places, before the first request.
+fn holds_the_same(one: &dyn Ftl, other: &dyn Ftl) -> bool {
+    let mut reads = Operations::default();
+    let mut place = |ftl: &dyn Ftl, page: Lpn| {
+        reads.clear();
+        ftl.peek(page, &mut reads);
+        let read = reads.all().last();
+        (ftl.home_of(page), read.map(|read| read.at))
+    };
+    let mut pages = (0..one.pages()).map(Lpn);
+    one.pages() == other.pages()
+        && one.map_pages() == other.map_pages()
+        && pages.all(|page| place(one, page) == place(other, page))
 }
 
 /// The largest number of bytes that the state of a layer can have. The largest tables have a few numbers for each
@@ -389,16 +562,19 @@ impl<W: Write> Write for Hashing<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::parameters::{Flash, Promises};
+    use crate::settings::{Config, Settings};
+
+    fn config(pairs: &[&str]) -> Config {
+        let mut settings = Settings::new();
+        for pair in pairs {
+            settings.set_pair(pair).unwrap();
+        }
+        settings.resolve().unwrap()
+    }
 
     #[test]
     fn devices_that_differ_in_what_decides_are_not_shared() {
-        let text = |pair: &str| {
-            let mut settings = crate::settings::Settings::new();
-            settings.set_pair(pair).unwrap();
-            settings.resolve().unwrap().device_text()
-        };
+        let text = |pair: &str| config(&[pair]).device_text();
         let plain = text("host.queue_depth=1");
         assert_eq!(text("device.firmware_ns=100"), plain);
         for pair in [
@@ -411,12 +587,28 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_of_flash_and_device_is_said_to_decide_or_not() {
-        let rows = Flash::ROWS.iter().chain(Promises::ROWS);
-        let mut rows: Vec<&str> = rows.map(|row| row.name).collect();
-        let mut said: Vec<&str> = DECIDES.iter().map(|(name, _)| *name).collect();
-        rows.sort_unstable();
-        said.sort_unstable();
-        assert_eq!(said, rows);
+    fn prepared_devices_are_not_shared_if_a_setting_elsewhere_changes_their_layer() {
+        for (pairs, pair, is_shared) in [
+            (
+                &["ftl.kind=bast", "flash.program_unit=2"][..],
+                "sim.costing=op_count",
+                false,
+            ),
+            (
+                &["flash.parallel_units=2"],
+                "device.dram_program_ns=9",
+                false,
+            ),
+            (
+                &["flash.program_unit=2", "sim.costing=event"],
+                "device.dram_program_ns=9",
+                true,
+            ),
+        ] {
+            let pairs = [pairs, &["sim.precondition=random_fill:1"]].concat();
+            let [one, other] = [&[][..], &[pair]]
+                .map(|more| config(&[&pairs[..], more].concat()).preparation().unwrap());
+            assert_eq!(one == other, is_shared, "{pairs:?} {pair}");
+        }
     }
 }

@@ -92,7 +92,7 @@ pub(super) struct Blocks {
     is_near_end: bool,
 }
 
-archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { die, unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
+archived!(Blocks { nand, free, erases_to_levelling, free_min } fixed { die, unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling, is_near_end });
 
 /// One more than the maximum number of erases of one block in one step.
 const ERASES_OF_A_STEP: u32 = 3;
@@ -375,6 +375,13 @@ impl Blocks {
                 None
             }
         }
+    }
+
+    /// Sets all erase counts to 0, and forgets all incomplete units.
+    pub fn reset_wear(&mut self) {
+        self.nand.reset_wear();
+        self.is_near_end = self.retire_at <= ERASES_OF_A_STEP;
+        self.forget_units();
     }
 
     /// Resets the smallest number of free blocks to the present number.

@@ -2,6 +2,7 @@
 //! die `b mod dies`.
 
 use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -384,11 +385,15 @@ impl<E: Die + 'static> Ftl for Striped<E> {
 
     fn reset_wear(&mut self) {
         for die in &mut self.dies {
-            let blocks = die.blocks_mut();
-            blocks.nand.reset_wear();
-            blocks.forget_units();
+            die.blocks_mut().reset_wear();
         }
         self.twins.fill_with(|| None);
+    }
+
+    /// Before the first request, no page is trimmed, so the power matters only to program units.
+    fn derived(&self) -> String {
+        let mut dies = self.dies.iter();
+        dies.any(|die| die.blocks().completes_units()).to_string()
     }
 
     fn reset_figures(&mut self) {

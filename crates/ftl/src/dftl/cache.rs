@@ -71,6 +71,11 @@ impl Cache {
         }
     }
 
+    /// The largest numbers of mappings in the cache and in its protected segment.
+    pub fn most_mappings(&self) -> (usize, usize) {
+        (self.capacity, self.protected_limit.min(self.slot_of.len()))
+    }
+
     /// The page of the map that holds the mapping of `page`.
     pub fn map_page(&self, page: u32) -> u32 {
         page / self.mappings_per_page

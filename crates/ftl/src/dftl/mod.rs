@@ -7,6 +7,8 @@
 mod cache;
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -354,6 +356,15 @@ impl Ftl for Dftl {
     /// mappings change.
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         self.data.mount(scan, take);
+    }
+
+    fn map_pages(&self) -> u64 {
+        self.data.map_pages()
+    }
+
+    fn derived(&self) -> String {
+        let mappings: Vec<(usize, usize)> = self.caches.iter().map(Cache::most_mappings).collect();
+        format!("{} {mappings:?}", self.data.derived())
     }
 
     fn reset_figures(&mut self) {

@@ -24,6 +24,7 @@ mod tests;
 mod victims;
 mod wear_aware;
 
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::hint::black_box;
@@ -33,7 +34,6 @@ use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use self::die::{Die, Stream};
-pub use self::gc::Policy;
 use self::gc::{Rules, collect_die, collect_pools, collect_step};
 pub(super) use self::parameters::ROW;
 pub use self::parameters::{AllocationPool, PageConfig};
@@ -487,7 +487,7 @@ impl Ftl for PageFtl {
         }
         let rules = Rules {
             policy: self.config.gc.policy,
-            migrates: self.config.gc.migrates && self.config.gc.policy == Policy::GreedyWear,
+            migrates: self.config.gc.migrates_worn(),
             erase_dates: &self.config.below.erase_dates,
             now,
         };
@@ -557,6 +557,16 @@ impl Ftl for PageFtl {
         for die in &mut self.dies {
             die.reset_wear();
         }
+    }
+
+    fn map_pages(&self) -> u64 {
+        let shape = self.dies.iter().map(|die| die.shape);
+        let full = shape.filter(|shape| shape.filled);
+        full.map(|shape| u64::from(shape.map_pages)).sum()
+    }
+
+    fn derived(&self) -> String {
+        self.config.derived()
     }
 
     fn reset_figures(&mut self) {

@@ -1,6 +1,8 @@
 //! The parameters of a page-mapped device, its registry row, and the numbers that are derived from the parameters.
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
@@ -299,6 +301,13 @@ pub struct Collection {
     pub in_background: bool,
 }
 
+impl Collection {
+    /// Whether a worn block that is collected receives cold data under [`Policy::GreedyWear`].
+    pub(super) fn migrates_worn(&self) -> bool {
+        self.migrates && self.policy == Policy::GreedyWear
+    }
+}
+
 /// All parameters of a page-mapped device.
 #[derive(Clone, Copy, Debug)]
 pub struct PageConfig {
@@ -510,7 +519,7 @@ impl PageConfig {
                 },
             },
             seed: self.below.seed.wrapping_add(u64::from(number)),
-            keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates,
+            keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates_worn(),
             levelling: self.levelling,
             logs_migrations: has_map,
             telling: self.telling,
@@ -616,6 +625,22 @@ impl PageConfig {
             0 => self.least_free(),
             _ => self.least_floor() + 1,
         }
+    }
+
+    /// See [`Ftl::derived`](crate::Ftl::derived). Before the first request, no write belongs to a stream or is noted in
+    /// a journal, and the hard threshold matters only to garbage collection in steps.
+    pub(super) fn derived(&self) -> String {
+        let layout = self.layout(0).ok();
+        let of_die = layout.map(|Layout { shape, rules, .. }| {
+            let floor = (self.gc.step_pages > 0).then_some(rules.floor);
+            let marks = (rules.watermarks, floor, rules.most_for_copies);
+            let pages = (shape.data_blocks, shape.map_pages, rules.most_valid);
+            (marks, pages, rules.separate_migrations, rules.units)
+        });
+        let most_pages = self.dynamic.then(|| self.most_pages().ok());
+        let mappings = self.mappings_per_page;
+        let is_reference = self.is_reference();
+        format!("{of_die:?} {most_pages:?} {mappings:?} {is_reference}")
     }
 
     /// Number of blocks of a pool that are open for writing.

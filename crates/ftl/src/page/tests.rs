@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Random};
 
 use super::die::{Die, Telling};
+use super::gc::Policy;
 use super::parameters::{Below, Collection, Room};
 use super::shape::{NONE, Shape};
 use super::*;

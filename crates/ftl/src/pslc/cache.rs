@@ -97,6 +97,11 @@ impl Cache {
         self.is_static && self.blocks() < self.most_blocks
     }
 
+    /// Maximum number of blocks of the cache.
+    pub fn most_blocks(&self) -> u32 {
+        self.most_blocks
+    }
+
     /// Number of blocks that belong to the cache now, erased ones included.
     pub fn blocks(&self) -> u32 {
         (self.free.len() + self.full.len()) as u32 + u32::from(self.open.is_some())

@@ -8,6 +8,8 @@
 mod cache;
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -314,6 +316,13 @@ impl Ftl for Pslc {
             return Ok(true);
         }
         self.data.mount_step(die, operations)
+    }
+
+    /// Before the first request, the power matters only where a write waits until a block is folded.
+    fn derived(&self) -> String {
+        let power = self.power_may_fail && self.full == Full::Fold;
+        let blocks: Vec<u32> = self.caches.iter().map(Cache::most_blocks).collect();
+        format!("{} {power} {blocks:?}", self.data.derived())
     }
 
     fn reset_figures(&mut self) {

@@ -16,6 +16,8 @@ mod stream;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -158,8 +160,8 @@ struct Striped {
     least_free: u32,
 }
 
-archived!(Striped { dies, map, owner, handles, rows, streams, victims, room } fixed {
-    shape, rules, waiting, is_bursting, collected, least_free,
+archived!(Striped { dies, map, owner, handles, rows, streams, victims, room, is_bursting } fixed {
+    shape, rules, waiting, collected, least_free,
 });
 
 impl Striped {
@@ -748,6 +750,14 @@ impl Ftl for Striped {
 
     fn reset_wear(&mut self) {
         self.dies.iter_mut().for_each(Nand::reset_wear);
+    }
+
+    fn derived(&self) -> String {
+        let rules = &self.rules;
+        let burst = (rules.pace == Pace::Burst).then_some(rules.burst);
+        let numbers = (rules.bottom, rules.target, rules.offered, self.shape.own);
+        let streams = self.streams.len();
+        format!("{numbers:?} {burst:?} {streams} {}", rules.power_may_fail)
     }
 
     fn reset_figures(&mut self) {

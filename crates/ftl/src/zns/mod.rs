@@ -9,6 +9,8 @@
 mod zones;
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -80,8 +82,8 @@ struct Zns {
     most_open: u32,
 }
 
-archived!(Zns { data } fixed {
-    zones, open_zones, finish_under, coming, finishing, takes, resets, finished, most_open,
+archived!(Zns { data, finishing } fixed {
+    zones, open_zones, finish_under, coming, takes, resets, finished, most_open,
 });
 
 impl Zns {
@@ -321,6 +323,13 @@ impl Ftl for Zns {
                 emit(die, self.zones.block(zone, number), erases);
             }
         });
+    }
+
+    /// The limit of open zones has no effect if each die may have one.
+    fn derived(&self) -> String {
+        let is_limited = (self.open_zones as usize) < self.coming.len();
+        let limit = is_limited.then_some((self.open_zones, self.finish_under));
+        format!("{} {limit:?}", self.data.derived())
     }
 
     fn reset_figures(&mut self) {

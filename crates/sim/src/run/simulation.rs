@@ -27,10 +27,10 @@ impl Config {
     /// # Errors
     /// If the configuration has an error, or `observer` stops the run.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
-        let mut ftl = self.ftl()?;
         if let Some(state) = &self.state {
-            return state.load(self, &self.geometry(), ftl);
+            return state.load(self);
         }
+        let mut ftl = self.ftl()?;
         if let (Precondition::RandomFill(passes), true) = (self.precondition(), self.has_flash()) {
             let preparation = Preparation {
                 ftl: ftl.as_mut(),
@@ -61,7 +61,7 @@ impl Config {
     pub fn preparation(&self) -> Option<String> {
         let takes_a_while =
             self.state.is_some() || matches!(self.precondition(), Precondition::RandomFill(_));
-        takes_a_while.then(|| self.device_text())
+        takes_a_while.then(|| format!("{} {:?}", self.device_text(), state::depends_on(self)))
     }
 
     /// A text of the settings that determine how the device is built. Configurations with equal texts have equal
@@ -69,8 +69,11 @@ impl Config {
     #[must_use]
     pub fn device_text(&self) -> String {
         let parameters = self.chosen().into_iter();
-        let of_device =
-            parameters.filter(|(name, _)| name.starts_with("flash.") || state::decides(name));
+        let is_of_device = |name: &str| {
+            let others = ["device.power_may_fail", "sim.precondition", "sim.seed"];
+            name.starts_with("flash.") || name.starts_with("ftl.") || others.contains(&name)
+        };
+        let of_device = parameters.filter(|(name, _)| is_of_device(name));
         format!("{:?}", of_device.collect::<Vec<_>>())
     }
 }
