@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use destage::{Facts, Inspection, Manifest, Origin};
-use destage_trace::{Collector, Reader};
+use destage::{Facts, Input, Inspection, Manifest, Origin};
+use destage_trace::{Collector, SoFar};
 
 use crate::args::InfoArguments;
 use crate::choices;
@@ -36,24 +36,21 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|path| result_file(path, &files))
         .transpose()?;
     destage_memory::doing(format!("reading {}", arguments.trace.display()));
-    let mut reader = Reader::open(&arguments.trace, &options)?;
+    let mut source = Input::trace(&arguments.trace)
+        .read(choices::reading(&arguments.reading))?
+        .open_ahead(&config)?;
     let mut batch = Vec::new();
     let progress = Progress::new(arguments.noise, arguments.reading.slice.limit);
-    while reader.fill(&mut batch)? {
+    while source.fill(&mut batch)? {
         interrupt::check()?;
         progress.advance(batch.len() as u64);
         inspection.add(&batch);
     }
     drop(progress);
     let name = arguments.trace.display().to_string();
-    let facts = Facts::of_reader(&name, &reader, &options);
+    let facts = Facts::of_source(&source, &options);
     facts.warnings_of_reading().iter().for_each(warn);
-    let format = reader.format();
-    let unit = reader.time_unit();
-    let skipped = match reader.unknown_columns() {
-        [] => String::new(),
-        names => format!("; columns not used: {}", names.join(", ")),
-    };
+    let read = source.so_far().map(columns).unwrap_or_default();
     let digest = facts.digest.clone();
     let manifest = Manifest {
         command: command(),
@@ -90,13 +87,20 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .unwrap_or_default();
     let conclusions = inspection.conclusions().join("\n");
     output::show(&format!(
-        "{}: {}, times in {}{skipped}\n{digest}\n{conclusions}\n\n{}{}",
-        name,
-        format.name,
-        unit.name(),
+        "{name}: {read}\n{digest}\n{conclusions}\n\n{}{}",
         table.text(),
         by_volume(&inspection.collector)
     ))
+}
+
+/// The format of a trace, the unit of its times, and the columns that are not used.
+fn columns(read: SoFar) -> String {
+    let skipped = match read.unknown_columns.as_slice() {
+        [] => String::new(),
+        names => format!("; columns not used: {}", names.join(", ")),
+    };
+    let (format, unit) = (read.format.name, read.time_unit.name());
+    format!("{format}, times in {unit}{skipped}")
 }
 
 /// Opens the file that `-o` names, which must not be one of `files`.

@@ -468,9 +468,12 @@ impl Input {
         }
     }
 
-    /// Opens the input for reading. Another thread reads ahead if the machine has a second core and the input may be
-    /// long.
-    pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
+    /// Does the same as [`Input::open`]. Another thread reads ahead if the machine has a second core and the input may
+    /// be long.
+    ///
+    /// # Errors
+    /// The errors of [`Input::open`].
+    pub fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
         /// With fewer requests, starting a thread costs more time than it saves.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;

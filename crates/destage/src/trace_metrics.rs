@@ -41,11 +41,30 @@ impl Inspection {
 
     /// Adds `requests` to the statistics.
     pub fn add(&mut self, requests: &[Request]) {
-        for request in requests {
+        /// The number of requests whose memory is read together. With more, some of it would no longer be in the
+        /// processor's nearest cache when it is needed.
+        const TOGETHER: usize = 32;
+        let pages = |request: &Request| {
             let span = self.addressing.span(request);
-            let pages = span.first..=span.first + u64::from(span.pages) - 1;
-            self.collector.add_as(request, pages.clone());
-            self.shape.add_as(request, pages);
+            span.first..=span.first + u64::from(span.pages) - 1
+        };
+        // The collectors get the requests one after the other, because each of them may need more memory than fits in
+        // the cache.
+        for requests in requests.chunks(TOGETHER) {
+            for request in requests {
+                self.collector.prefetch(request, *pages(request).start());
+            }
+            for request in requests {
+                self.collector.add_as(request, pages(request));
+            }
+        }
+        for requests in requests.chunks(TOGETHER) {
+            for request in requests {
+                self.shape.prefetch(request, *pages(request).start());
+            }
+            for request in requests {
+                self.shape.add_as(request, pages(request));
+            }
         }
     }
 
@@ -101,7 +120,7 @@ fn inspected(
     progress: &dyn Progress,
 ) -> Result<(Inspection, Facts), Error> {
     let options = input.options(config)?;
-    let mut source = input.open(config)?;
+    let mut source = input.open_ahead(config)?;
     let (mut inspection, mut batch) = (Inspection::new(config)?, Vec::new());
     let mut done = 0;
     while source.fill(&mut batch)? {

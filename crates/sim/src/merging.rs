@@ -85,9 +85,12 @@ impl Spans {
                 Origin { page, is_shared }
             });
         }
-        let shared = origins.iter().filter(|(_, _, origin)| origin.is_shared);
+        let mut pages = 0;
+        origins.for_each(|_, length, origin| {
+            pages += if origin.is_shared { length } else { 0 };
+        });
         Some(Merged {
-            pages: shared.map(|(_, length, _)| length).sum(),
+            pages,
             is_exact: !self.is_cut,
         })
     }

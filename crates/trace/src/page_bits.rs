@@ -42,16 +42,10 @@ impl PageBits {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-
-    /// The volume, the number and the bits of each word, in no order.
-    pub(crate) fn words(&self) -> impl Iterator<Item = (u32, u64, u64)> {
-        let words = self.words.iter();
-        words.map(|((volume, word), bits)| (*volume, *word, *bits))
-    }
 }
 
 /// The words that hold the pages `first` to `last`, with the bits of these pages in each word.
-fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
+pub(crate) fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
     (first / WORD..=last / WORD).map(move |word| {
         let low = first.saturating_sub(word * WORD).min(WORD - 1);
         let high = (last - word * WORD).min(WORD - 1);

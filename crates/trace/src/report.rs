@@ -5,7 +5,7 @@ use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
 use crate::cursor::{Problem, next_line};
 use crate::error::{Excerpt, TraceError};
-use crate::format::Format;
+use crate::format::{Format, TimeUnit};
 use crate::plausibility::Doubt;
 use crate::reader::Reader;
 
@@ -31,6 +31,10 @@ pub struct ReadReport {
 pub struct SoFar {
     /// The format.
     pub format: &'static Format,
+    /// See [`crate::Reader::time_unit`].
+    pub time_unit: TimeUnit,
+    /// See [`crate::Reader::unknown_columns`].
+    pub unknown_columns: Vec<String>,
     /// The counts.
     pub report: ReadReport,
     /// See [`crate::Reader::digest`].
@@ -51,6 +55,8 @@ impl Reader {
     pub fn so_far(&self) -> SoFar {
         SoFar {
             format: self.format(),
+            time_unit: self.time_unit(),
+            unknown_columns: self.unknown_columns().to_vec(),
             report: self.report(),
             digest: self.digest(),
             first_skipped: self.first_skipped().map(str::to_owned),

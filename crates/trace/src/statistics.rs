@@ -23,7 +23,7 @@ pub use shape::{Distances, HotPages, Shape};
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
-use pages::PageSet;
+use pages::Touched;
 use rates::Rates;
 use sizes::Sizes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,18 +85,15 @@ impl SectorRange {
 struct Pages {
     /// The number of pages that were read, and that were written, with repetitions.
     counts: [u64; 2],
-    unique: PageSet,
-    unique_written: PageSet,
+    unique: Touched,
 }
 
 impl Pages {
     /// Adds the pages `first` to `last` of a read or write.
     fn add(&mut self, operation: Operation, volume: u32, first: u64, last: u64) {
         self.counts[operation as usize] += last - first + 1;
-        self.unique.insert(volume, first, last);
-        if operation == Operation::Write {
-            self.unique_written.insert(volume, first, last);
-        }
+        let are_written = operation == Operation::Write;
+        self.unique.insert(are_written, volume, first, last);
     }
 }
 
@@ -216,6 +213,12 @@ impl Collector {
         }
     }
 
+    /// Reads the memory that [`Self::add_as`] will need most for `request`, which counts for the pages from `first`
+    /// on. If this is done for some requests before they are added, the processor reads for all of them at once.
+    pub fn prefetch(&self, request: &Request, first: u64) {
+        self.pages.unique.prefetch(request.volume, first);
+    }
+
     /// The statistics of all requests added so far.
     #[must_use]
     pub fn finish(&self) -> Statistics {
@@ -225,7 +228,7 @@ impl Collector {
         let span = self.arrivals.span();
         let addressed = requests > flushes;
         let pages = &self.pages;
-        let unique_written = pages.unique_written.len();
+        let [unique, unique_written] = pages.unique.len();
         let size = |kind: usize, percent| {
             let sectors = self.sizes[kind].percentile(percent)?;
             Some(u64::from(sectors) * SECTOR_BYTES)
@@ -256,9 +259,9 @@ impl Collector {
             write_mean_bytes: share(bytes[1], writes),
             read_pages: pages.counts[0],
             written_pages: pages.counts[1],
-            unique_pages: pages.unique.len(),
+            unique_pages: unique,
             unique_written_pages: unique_written,
-            footprint_bytes: pages.unique.len() * self.page_bytes,
+            footprint_bytes: unique * self.page_bytes,
             rewrite_share: share(pages.counts[1] - unique_written, pages.counts[1]),
             sequential_share: share(self.sequential, reads + writes),
             sequential_write_share: share(self.sequential_writes, writes),

@@ -2,6 +2,7 @@
 //! memory.
 
 use destage_base::bins::{bin_of, values_of};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// The binary logarithm of the number of bins from each power of two to the next.
@@ -13,8 +14,11 @@ const EXACT: u64 = 1 << (BITS + 1);
 /// less than one in 8192.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The counts of the bins, up to the bin of the largest value.
-    counts: Vec<u64>,
+    /// The counts of the bins, up to the bin of the largest value, without those in `carries`. Small counts keep more
+    /// of the bins in the processor's cache.
+    counts: Vec<u32>,
+    /// By bin: how often its count passed the largest one that fits.
+    carries: BTreeMap<usize, u64>,
     total: u64,
 }
 
@@ -33,8 +37,21 @@ impl Histogram {
         if bin >= self.counts.len() {
             self.counts.resize(bin + 1, 0);
         }
-        self.counts[bin] += times;
+        let count = u64::from(self.counts[bin]) + times;
+        self.counts[bin] = count as u32;
+        if count > u64::from(u32::MAX) {
+            *self.carries.entry(bin).or_insert(0) += count >> u32::BITS;
+        }
         self.total += times;
+    }
+
+    /// The counts of the bins.
+    fn counts(&self) -> impl Iterator<Item = u64> {
+        let mut carries = self.carries.iter().peekable();
+        self.counts.iter().enumerate().map(move |(bin, count)| {
+            let carry = carries.next_if(|(other, _)| **other == bin);
+            u64::from(*count) + carry.map_or(0, |(_, carry)| carry << u32::BITS)
+        })
     }
 
     /// Cumulative counts at powers of two. Each row has a bound, which is a power of two less 1, and the number
@@ -81,7 +98,7 @@ impl Histogram {
     fn rows(&self, bound_of: impl Fn(RangeInclusive<u64>) -> u64) -> Vec<(u64, u64)> {
         let mut rows: Vec<(u64, u64)> = Vec::new();
         let mut sum = 0;
-        for (bin, count) in self.counts.iter().enumerate() {
+        for (bin, count) in self.counts().enumerate() {
             sum += count;
             let bound = bound_of(values_of::<BITS>(bin));
             match rows.last_mut() {
@@ -100,7 +117,7 @@ impl Histogram {
     #[must_use]
     pub fn share_within(&self, value: u64) -> Option<f64> {
         assert!(value < EXACT, "{value} has no bin of its own");
-        let within: u64 = self.counts.iter().take(value as usize + 1).sum();
+        let within: u64 = self.counts().take(value as usize + 1).sum();
         (self.total > 0).then(|| within as f64 / self.total as f64)
     }
 
@@ -113,8 +130,8 @@ impl Histogram {
             .div_ceil(100)
             .max(1);
         let mut seen = 0u128;
-        let bin = self.counts.iter().position(|count| {
-            seen += u128::from(*count);
+        let bin = self.counts().position(|count| {
+            seen += u128::from(count);
             seen >= wanted
         });
         bin.map(|bin| *values_of::<BITS>(bin).end())
@@ -145,6 +162,19 @@ mod tests {
             let within = values.iter().filter(|value| **value <= bound).count();
             assert_eq!(within as u64, count);
         }
+    }
+
+    #[test]
+    fn counts_may_be_large() {
+        let mut histogram = Histogram::default();
+        for times in [u64::from(u32::MAX), 1, 3 << 32, 5] {
+            histogram.add_times(7, times);
+        }
+        histogram.add_times(9, 1);
+        let seven = (4 << 32) + 5;
+        assert_eq!(histogram.cumulative(), [(7, seven), (15, seven + 1)]);
+        assert_eq!(histogram.percentile(99), Some(7));
+        assert_eq!(histogram.percentile(100), Some(9));
     }
 
     #[test]

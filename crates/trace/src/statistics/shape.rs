@@ -36,8 +36,6 @@ impl Writes {
 }
 
 impl Along for Writes {
-    const COUNTS_ON: bool = true;
-
     fn along(self, distance: u64) -> Self {
         Self {
             first: self.first + distance,
@@ -47,22 +45,16 @@ impl Along for Writes {
     }
 }
 
-/// The last page write to a block, in virtual time. Virtual time advances by `pages` from block to block of a
-/// request.
+/// The last page write to a block, in virtual time, less the number of the block's first page. Blocks that are
+/// written as a whole, one after the other, have equal values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct LastWrite {
-    clock: u64,
-    pages: u64,
-}
+struct LastWrite(u64);
 
 impl Along for LastWrite {
     const COUNTS_ON: bool = true;
 
-    fn along(self, distance: u64) -> Self {
-        Self {
-            clock: self.clock + distance * self.pages,
-            pages: self.pages,
-        }
+    fn along(self, _: u64) -> Self {
+        self
     }
 }
 
@@ -101,8 +93,18 @@ pub struct Shape {
     blocks: Runs<LastWrite>,
     stack: Stack,
     footprint: Footprint,
+    parts: Parts,
     last: Option<Ticks>,
     first: Ticks,
+}
+
+/// The parts of the write that is being added; without content between two writes.
+#[derive(Debug, Default)]
+struct Parts {
+    /// Pages written for the first time: the offset of the first of them within the request, and their number.
+    new: Vec<(u64, u64)>,
+    /// Pages written again.
+    again: Vec<Again>,
 }
 
 /// The distributions of the distances between two writes.
@@ -172,6 +174,7 @@ impl Shape {
             blocks: Runs::default(),
             stack: Stack::default(),
             footprint: Footprint::default(),
+            parts: Parts::default(),
             last: None,
             first: 0,
         }
@@ -213,6 +216,13 @@ impl Shape {
         }
     }
 
+    /// Does the same as [`super::Collector::prefetch`].
+    pub fn prefetch(&self, request: &Request, first: u64) {
+        if request.operation == Operation::Write {
+            self.pages.prefetch(request.volume, first);
+        }
+    }
+
     /// Counts the distance (BIRD) of each write of the pages `first` to `last` to the previous page write in
     /// the same block. Must be called before [`Self::write_pages`].
     fn write_blocks(&mut self, volume: u32, first: u64, last: u64) {
@@ -234,14 +244,11 @@ impl Shape {
             distances.add_times(0, (written - 1) * (to - from + 1));
             self.blocks
                 .update(volume, from, to, |offset, length, before| {
-                    let clock = clock + offset * pages;
-                    if let Some(before) = before {
-                        distances.add_times(clock - before.clock - 1, length);
+                    let (clock, page) = (clock + offset * pages, (from + offset) * pages);
+                    if let Some(LastWrite(before)) = before {
+                        distances.add_times(clock - before.wrapping_add(page) - 1, length);
                     }
-                    LastWrite {
-                        clock: clock + written - 1,
-                        pages,
-                    }
+                    LastWrite((clock + written - 1).wrapping_sub(page))
                 });
         }
     }
@@ -250,9 +257,7 @@ impl Shape {
     fn write_pages(&mut self, volume: u32, first: u64, last: u64) {
         let (clock, count) = (self.clock, last - first + 1);
         let distances = &mut self.distances.page;
-        // The parts of this request whose pages are new: the offset of the first page, and the number of pages.
-        let mut new: Vec<(u64, u64)> = Vec::new();
-        let mut again: Vec<Again> = Vec::new();
+        let Parts { new, again } = &mut self.parts;
         self.pages
             .update(volume, first, last, |offset, length, before| {
                 let clock = clock + 1 + offset;
@@ -281,8 +286,10 @@ impl Shape {
                 }
             });
         self.stack
-            .write(clock + 1, count, &mut again, &mut self.distances.stack);
-        self.footprint.add(clock, clock + count, &new);
+            .write(clock + 1, count, again, &mut self.distances.stack);
+        self.footprint.add(clock, clock + count, new);
+        again.clear();
+        new.clear();
         self.clock += count;
     }
 
@@ -296,19 +303,20 @@ impl Shape {
     /// equally often are ranked by volume and number.
     #[must_use]
     pub fn hot_pages(&self) -> Vec<HotPages> {
-        self.hottest(|rank| (rank + 1).next_power_of_two())
+        let mut ranked = Hottest::new(usize::MAX);
+        self.pages
+            .for_each(|page, length, writes| ranked.add(page, length, writes));
+        self.rows_of(ranked.sorted(), |rank| (rank + 1).next_power_of_two())
     }
 
-    /// Rows about the pages written most often. Each row has more pages than the row before, and the last row
-    /// has all pages. `next` gets the number of pages counted so far, and returns the number of pages of the
-    /// smallest row that has more pages.
-    fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
-        let mut ranked: Vec<_> = self.pages.iter().collect();
-        ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
+    /// Rows about the pages written most often, which `ranked` lists first. Each row has more pages than the row
+    /// before, and the last row has all pages. `next` gets the number of pages counted so far, and returns the number
+    /// of pages of the smallest row that has more pages.
+    fn rows_of(&self, ranked: &[Ranked], next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let (mut blocks, mut rows) = (Runs::<()>::default(), Vec::new());
         let (mut rank, mut block_count, mut sum) = (0u64, 0, 0);
         let (mut distances, mut rewrites) = (0u128, 0);
-        for ((volume, mut page), mut length, writes) in ranked {
+        for ((volume, mut page), mut length, writes) in ranked.iter().copied() {
             while length > 0 {
                 let row = next(rank);
                 let part = length.min(row - rank);
@@ -345,26 +353,35 @@ impl Shape {
             block: bird,
             stack,
         } = &self.distances;
-        let hot = self.hottest(|rank| {
-            let above = HOTTEST.into_iter().find(|pages| *pages > rank);
-            above.unwrap_or(u64::MAX)
+        // No row has more pages than the last band, and each run has at least one page.
+        let mut hottest = Hottest::new(BANDS[2] as usize);
+        let mut rewritten: Vec<Pairs> = Vec::new();
+        self.pages.for_each(|page, length, writes| {
+            hottest.add(page, length, writes);
+            rewritten.extend(rewrites(length, writes));
         });
+        let ranked = hottest.sorted();
+        let rows = |of: &'static [u64]| {
+            self.rows_of(ranked, |rank| {
+                let above = of.iter().find(|pages| **pages > rank);
+                above.copied().unwrap_or(u64::MAX)
+            })
+        };
+        let (hot, bands) = (rows(&HOTTEST), rows(&BANDS));
         let hot_blocks = HOTTEST.map(|pages| {
             let row = hot.iter().find(|row| row.pages == pages);
             row.map(|row| row.blocks)
-        });
-        let bands = self.hottest(|rank| {
-            let above = BANDS.into_iter().find(|pages| *pages > rank);
-            above.unwrap_or(u64::MAX)
         });
         let [first_100, next_900, next_9000] = BANDS.map(|pages| {
             let row = bands.iter().find(|row| row.pages == pages);
             row.and_then(|row| row.mean_distance)
         });
-        let rewritten: Vec<Pairs> = self.pages.iter().filter_map(rewrites).collect();
+        let mut written_blocks = 0;
+        self.blocks
+            .for_each(|_, length, _| written_blocks += length);
         Locality {
             block_pages: self.block_pages,
-            written_blocks: self.blocks.iter().map(|(_, length, _)| length).sum(),
+            written_blocks,
             rewritten_pages: rewritten.iter().map(|pages| pages.times).sum(),
             pird_p50: pird.percentile(50),
             pird_p90: pird.percentile(90),
@@ -406,8 +423,56 @@ const HOTTEST: [u64; 4] = [10, 50, 100, 500];
 /// The last ranks of the bands of hot pages whose mean distances are computed.
 const BANDS: [u64; 3] = [100, 1000, 10_000];
 
+/// A run of pages: the volume and the first page, the number of pages, and the writes of the first page.
+type Ranked = ((u32, u64), u64, Writes);
+
+/// Finds the runs of the pages that are written most often.
+struct Hottest {
+    /// The number of runs wanted.
+    most: usize,
+    /// The runs found, which may be up to twice as many.
+    found: Vec<Ranked>,
+    /// Runs whose pages are written as often as this or less often are not among those wanted.
+    count: u64,
+}
+
+impl Hottest {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            found: Vec::new(),
+            count: 0,
+        }
+    }
+
+    /// Adds a run behind all runs added before.
+    fn add(&mut self, page: (u32, u64), length: u64, writes: Writes) {
+        if writes.count <= self.count {
+            return;
+        }
+        self.found.push((page, length, writes));
+        if self.found.len() / 2 >= self.most {
+            let last = self.most - 1;
+            let (_, last, _) = self.found.select_nth_unstable_by_key(last, Self::rank);
+            self.count = last.2.count;
+            self.found.truncate(self.most);
+        }
+    }
+
+    /// The runs found, with the pages written most often first.
+    fn sorted(&mut self) -> &[Ranked] {
+        self.found.sort_unstable_by_key(Self::rank);
+        &self.found
+    }
+
+    /// The order of the runs: pages written equally often are ranked by volume and number.
+    fn rank((page, _, writes): &Ranked) -> (Reverse<u64>, (u32, u64)) {
+        (Reverse(writes.count), *page)
+    }
+}
+
 /// The number of writes of each page in a run, and its mean PIRD. `None` if the pages are written once.
-fn rewrites((_, length, writes): ((u32, u64), u64, Writes)) -> Option<Pairs> {
+fn rewrites(length: u64, writes: Writes) -> Option<Pairs> {
     (writes.count > 1).then(|| Pairs {
         times: length,
         whole: writes.count,
@@ -491,6 +556,26 @@ mod tests {
         assert_eq!(shape.hot_pages(), expected);
         let footprint = [(1, 1), (2, 1), (4, 1), (8, 2), (16, 5), (17, 5)];
         assert_eq!(shape.footprint(), footprint);
+    }
+
+    #[test]
+    fn the_hottest_runs_are_found_among_many() {
+        let mut random = destage_base::Random::new(12);
+        for most in [1, 2, 10, 999, 1000, 3000] {
+            let (mut hottest, mut all) = (Hottest::new(most), Vec::new());
+            for page in 0..1000 {
+                let writes = Writes {
+                    first: 0,
+                    last: 0,
+                    count: 1 + random.below(20),
+                };
+                hottest.add((0, page), 1, writes);
+                all.push(((0, page), 1, writes));
+            }
+            all.sort_by_key(|(_, _, writes)| Reverse(writes.count));
+            let most = most.min(1000);
+            assert_eq!(hottest.sorted()[..most], all[..most]);
+        }
     }
 
     #[test]
@@ -598,11 +683,11 @@ mod tests {
         let mut shape = Shape::new(64);
         add(&mut shape, &write(5, u32::MAX));
         add(&mut shape, &write(5, u32::MAX));
-        assert_eq!(
-            (shape.pages.iter().count(), shape.footprint.pages),
-            (1, u64::from(u32::MAX))
-        );
+        let (mut runs, mut blocks) = (0, 0);
+        shape.pages.for_each(|_, _, _| runs += 1);
+        shape.blocks.for_each(|_, _, _| blocks += 1);
+        assert_eq!((runs, shape.footprint.pages), (1, u64::from(u32::MAX)));
         assert_eq!(shape.hot_pages().len(), 33);
-        assert!(shape.blocks.iter().count() <= 3);
+        assert!(blocks <= 3);
     }
 }

@@ -2,32 +2,35 @@
 //!
 //! The stack distance is the position of a page in the list of pages ordered by their last write, counted from
 //! 0 (Mattson and others, IBM Systems Journal 1970). An LRU buffer of `n` pages that serves only writes holds a
-//! rewritten page if, and only if, its distance is below `n`. Last writes with consecutive numbers are stored
-//! as one range, so memory grows with the number of requests and not with their lengths.
+//! rewritten page if, and only if, its distance is below `n`.
+
+mod marks;
+mod ranges;
 
 use super::histogram::Histogram;
+use marks::Marks;
+use ranges::Ranges;
 
-/// The ranges are stored in parts of at most this many ranges. A part with more ranges is split in two. Two
-/// neighbouring parts with at most a quarter of this number each are joined.
-const TOGETHER: usize = 512;
+/// A request for more pages than this would need much memory as marks.
+const MARKED: u64 = 1 << 11;
 
-/// Consecutive numbers of page writes, from `first` on. Each is the last write of its page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
-    first: u64,
-    length: u64,
+/// The number of the last write of each page. The number of a write is the count of page writes up to it.
+///
+/// As long as all requests are short, a bit marks each of these numbers, which is fast. From the first long request
+/// on, consecutive numbers are one range, so that memory does not depend on the lengths of requests.
+#[derive(Debug)]
+pub(super) struct Stack(Held);
+
+#[derive(Debug)]
+enum Held {
+    Short(Marks),
+    Long(Ranges),
 }
 
-/// The number of the last write of each page, in ascending order. The number of a write is the count of page
-/// writes up to it.
-#[derive(Debug, Default)]
-pub(super) struct Stack {
-    /// The ranges, divided into parts; no part is empty.
-    parts: Vec<Vec<Range>>,
-    /// A lower bound for the numbers of each part. All numbers of the part before are smaller.
-    begins: Vec<u64>,
-    /// How many numbers each part contains.
-    totals: Vec<u64>,
+impl Default for Stack {
+    fn default() -> Self {
+        Self(Held::Short(Marks::default()))
+    }
 }
 
 /// Pages of a request that were last written one directly after the other.
@@ -43,106 +46,42 @@ pub(super) struct Again {
 
 impl Stack {
     /// Records the writes of `pages` pages, one after the other. The first of these writes has the number
-    /// `number`. `again` lists the pages that were written before; their distances are added to `distances`.
-    pub fn write(
-        &mut self,
-        number: u64,
-        pages: u64,
-        again: &mut [Again],
-        distances: &mut Histogram,
-    ) {
-        again.sort_unstable_by_key(|part| part.offset);
-        for part in again {
-            // All pages of a part have the same distance. From one page of the part to the next, the number of
-            // pages that this request has already written grows by one, and the number of pages of the part
-            // that were last written later falls by one.
-            let later = self.take(part.last, part.length);
-            distances.add_times(later + part.length - 1 + part.offset, part.length);
+    /// `number`. `again` lists the pages that were written before, in ascending order of their offsets; their
+    /// distances are added to `distances`.
+    pub fn write(&mut self, number: u64, pages: u64, again: &[Again], distances: &mut Histogram) {
+        if pages > MARKED {
+            self.prepare_for_long();
         }
-        self.put(number, pages);
-    }
-
-    /// Removes the `length` numbers from `first` on, which are all in one range. Returns how many larger
-    /// numbers there are.
-    fn take(&mut self, first: u64, length: u64) -> u64 {
-        let at = self.begins.partition_point(|begin| *begin <= first) - 1;
-        let part = &mut self.parts[at];
-        let within = part.partition_point(|range| range.first <= first) - 1;
-        let range = part[within];
-        let head = first - range.first;
-        let tail = range.length - head - length;
-        let later = tail
-            + part[within + 1..]
-                .iter()
-                .map(|range| range.length)
-                .sum::<u64>()
-            + self.totals[at + 1..].iter().sum::<u64>();
-        self.totals[at] -= length;
-        let after = Range {
-            first: first + length,
-            length: tail,
-        };
-        match (head, tail) {
-            (0, 0) => {
-                part.remove(within);
+        match &mut self.0 {
+            Held::Short(marks) => {
+                count(again, distances, |first, length| marks.take(first, length));
+                marks.put(number, pages);
             }
-            (0, _) => part[within] = after,
-            (_, 0) => part[within].length = head,
-            _ => {
-                part[within].length = head;
-                part.insert(within + 1, after);
+            Held::Long(ranges) => {
+                count(again, distances, |first, length| ranges.take(first, length));
+                ranges.put(number, pages);
             }
         }
-        if part.is_empty() {
-            self.parts.remove(at);
-            self.begins.remove(at);
-            self.totals.remove(at);
-        } else if part.len() > TOGETHER {
-            let rest = part.split_off(TOGETHER / 2);
-            let moved = rest.iter().map(|range| range.length).sum::<u64>();
-            self.totals[at] -= moved;
-            self.begins.insert(at + 1, rest[0].first);
-            self.parts.insert(at + 1, rest);
-            self.totals.insert(at + 1, moved);
-        } else if part.len() <= TOGETHER / 4
-            && self
-                .parts
-                .get(at + 1)
-                .is_some_and(|next| next.len() <= TOGETHER / 4)
-        {
-            // If such parts were not joined, many nearly empty parts could remain. The sum in `later` would
-            // then be slow, because it is computed over all later parts.
-            let next = self.parts.remove(at + 1);
-            self.begins.remove(at + 1);
-            self.totals[at] += self.totals.remove(at + 1);
-            self.parts[at].extend(next);
-        }
-        later
     }
 
-    /// Adds `length` numbers from `first` on, which is larger than all numbers so far.
-    fn put(&mut self, first: u64, length: u64) {
-        let range = Range { first, length };
-        let (Some(part), Some(total)) = (self.parts.last_mut(), self.totals.last_mut()) else {
-            return self.begin_part(range);
-        };
-        if let Some(last) = part.last_mut()
-            && last.first + last.length == first
-        {
-            last.length += length;
-        } else if part.len() < TOGETHER {
-            part.push(range);
-        } else {
-            return self.begin_part(range);
+    fn prepare_for_long(&mut self) {
+        if let Held::Short(marks) = &self.0 {
+            let mut ranges = Ranges::default();
+            marks.iter().for_each(|number| ranges.put(number, 1));
+            self.0 = Held::Long(ranges);
         }
-        *total += length;
     }
+}
 
-    /// Adds a part at the end that contains only `range`.
-    fn begin_part(&mut self, range: Range) {
-        self.parts.push(vec![range]);
-        self.begins.push(range.first);
-        self.totals.push(range.length);
+/// Adds the distances of the pages `again` to `distances`. `take` removes a number of consecutive numbers from the
+/// first of them on, and returns how many larger numbers there are.
+fn count(again: &[Again], distances: &mut Histogram, mut take: impl FnMut(u64, u64) -> u64) {
+    for part in again {
+        // All pages of a part have the same distance. From one page of the part to the next, the number of pages
+        // that this request has already written grows by one, and the number of pages of the part that were last
+        // written later falls by one.
+        let later = take(part.last, part.length);
+        distances.add_times(later + part.length - 1 + part.offset, part.length);
     }
 }
 
@@ -152,18 +91,22 @@ mod tests {
     use destage_base::Random;
     use std::collections::HashMap;
 
-    /// Writes pages one by one, and compares the distances with those found in a plain list.
-    fn check(pages: impl Iterator<Item = u64>) -> Stack {
+    /// Writes pages one by one, and compares the distances with those found in a plain list. From the write `long_from`
+    /// on, the numbers of the last writes are ranges.
+    fn check(long_from: u64, pages: impl Iterator<Item = u64>) {
         let (mut stack, mut distances) = (Stack::default(), Histogram::default());
         let (mut list, mut plain) = (Vec::new(), Histogram::default());
         let mut numbers = HashMap::new();
         for (number, page) in (1..).zip(pages) {
-            let mut again = numbers.insert(page, number).map(|last| Again {
+            if number == long_from {
+                stack.prepare_for_long();
+            }
+            let again = numbers.insert(page, number).map(|last| Again {
                 offset: 0,
                 length: 1,
                 last,
             });
-            stack.write(number, 1, again.as_mut_slice(), &mut distances);
+            stack.write(number, 1, again.as_slice(), &mut distances);
             if let Some(place) = list.iter().position(|other| *other == page) {
                 plain.add((list.len() - 1 - place) as u64);
                 list.remove(place);
@@ -171,41 +114,42 @@ mod tests {
             list.push(page);
         }
         assert_eq!(distances, plain);
-        stack
+        assert_eq!(matches!(stack.0, Held::Long(_)), long_from < u64::MAX);
     }
 
     #[test]
     fn agrees_with_a_plain_list() {
-        let mut random = Random::new(5);
-        check((0..4000).map(|_| random.below(100).min(random.below(600))));
+        for long_from in [1, 2000, u64::MAX] {
+            let mut random = Random::new(5);
+            check(
+                long_from,
+                (0..4000).map(|_| random.below(100).min(random.below(600))),
+            );
+            // Every second page is written again, then random pages.
+            let apart = (0..4000).chain((0..2000).map(|page| 2 * page));
+            check(
+                long_from,
+                apart.chain((0..2000).map(|_| random.below(4000))),
+            );
+        }
     }
 
     #[test]
-    fn many_ranges_are_held_in_parts() {
-        let mut random = Random::new(6);
-        // Every second page is written again, then random pages, so that the single range of the first writes
-        // breaks into many.
-        let apart = (0..8000).chain((0..4000).map(|page| 2 * page));
-        let stack = check(apart.chain((0..4000).map(|_| random.below(8000))));
-        assert!(stack.parts.len() > 3, "{} parts", stack.parts.len());
-        assert!(stack.parts.iter().all(|part| part.len() <= TOGETHER));
-        let is_small = |part: &Vec<Range>| part.len() <= TOGETHER / 8;
-        let small = stack
-            .parts
-            .windows(2)
-            .filter(|pair| pair.iter().all(is_small));
-        assert_eq!(small.count(), 0, "parts that are nearly empty stay apart");
-    }
-
-    #[test]
-    fn what_is_written_in_order_is_one_range() {
-        let stack = check((0..3).flat_map(|_| 0..500));
+    fn a_long_request_is_one_range() {
+        let (mut stack, mut distances) = (Stack::default(), Histogram::default());
+        stack.write(1, 10, &[], &mut distances);
+        assert!(matches!(stack.0, Held::Short(_)));
+        let again = [Again {
+            offset: 5,
+            length: 3,
+            last: 4,
+        }];
+        stack.write(11, 1 << 40, &again, &mut distances);
+        assert!(matches!(stack.0, Held::Long(_)));
+        // For the first of the three pages: five pages of this request, two of the three, and four behind them.
         assert_eq!(
-            stack.parts,
-            [[Range {
-                first: 1001,
-                length: 500
-            }]]
+            (distances.percentile(1), distances.percentile(100)),
+            (Some(11), Some(11))
         );
     }
 }
