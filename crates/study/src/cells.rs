@@ -9,7 +9,7 @@ use destage_trace::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::file::{DriveEntry, GridEntry, InputEntry, VariantEntry, What};
+use super::file::{Difference, DriveEntry, GridEntry, InputEntry, VariantEntry, What};
 use super::traces::{Found, Traces};
 use super::{Study, drives, pages};
 use destage::Error;
@@ -470,11 +470,16 @@ impl Study {
             };
             let role = match (&entry.stands_for, &entry.differs) {
                 (None, _) => Role::Original,
-                (Some(_), Some(_)) if !entry.other_system => Role::Relative,
+                (Some(_), Some(Difference::Relative(_))) => Role::Relative,
                 (Some(_), _) => Role::Unrelated,
             };
             let (input, what, facts) = trace(name.clone(), &found, role);
-            let differs = entry.differs.clone().unwrap_or_default();
+            let differs = match &entry.differs {
+                Some(Difference::Relative(text) | Difference::Other { other_system: text }) => {
+                    text.clone()
+                }
+                None => String::new(),
+            };
             (input, what, InputFacts { differs, ..facts })
         } else if let Some(text) = &entry.workload {
             let pairs: Vec<_> = settings

@@ -47,14 +47,11 @@ pub(crate) struct InputEntry {
     /// Requests for single pages or ranges of pages, such as `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
     /// The name of the paper's trace in whose place this input is used. A workload, or requests in the study
-    /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace; a trace
-    /// without `differs`, or with `other_system`, is another recording.
+    /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace or, if it was
+    /// recorded on another system, another recording. A trace without `differs` is another recording, too.
     pub(crate) stands_for: Option<String>,
-    /// For a relative or another recording: a description of this trace, with its difference from the paper's trace.
-    pub(crate) differs: Option<String>,
-    /// Whether a trace with `differs` was recorded on another system than the paper's trace, and is therefore no relative.
-    #[serde(default)]
-    pub(crate) other_system: bool,
+    /// For a relative or another recording: its difference from the paper's trace.
+    pub(crate) differs: Option<Difference>,
     /// For a relative only: the paper's buffer size divided by the study's buffer size, if the study scales its
     /// buffers with the footprint of the trace. It need not be a whole number.
     pub(crate) buffers_shrunk: Option<f64>,
@@ -75,6 +72,19 @@ pub(crate) struct InputEntry {
     /// Settings that apply to all runs with this input.
     #[serde(default)]
     pub(crate) set: toml::Table,
+}
+
+/// A description of a real trace that is shown beside the trace that it stands for, with the difference between the two.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a text, or { other_system = a text }")]
+pub(crate) enum Difference {
+    /// The trace is a part of the paper's trace.
+    Relative(String),
+    /// The trace was recorded on another system than the paper's trace.
+    Other {
+        /// The description.
+        other_system: String,
+    },
 }
 
 /// Measurements of a drive, with which a profile is compared.

@@ -224,12 +224,6 @@ impl Study {
                     input.buffers_shrunk.unwrap_or_default()
                 )));
             }
-            if input.other_system && input.differs.is_none() {
-                return Err(self.wrong(format!(
-                    "input {:?}: the key other_system is allowed only together with the key differs; expected differs as well",
-                    input.name
-                )));
-            }
             if input.buffers_shrunk.is_some() && input.differs.is_none() {
                 return Err(self.wrong(format!(
                     "input {:?}: the key buffers_shrunk is allowed only together with the key differs; expected differs as well",

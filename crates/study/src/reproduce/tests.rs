@@ -344,7 +344,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     let other = case(other).judge();
                     asked += 1;
                     let is_moved = match other {
-                        Ok(other) => (other.verdict, other.share) != (now.verdict, now.share),
+                        Ok(other) => (other.verdict, other.counts) != (now.verdict, now.counts),
                         Err(error) => error.to_string().contains("no run"),
                     };
                     if is_moved {

@@ -23,6 +23,17 @@ use destage::Error;
 /// Stands between the name of a setting and the seed with which it is run, in the name of a case.
 pub(super) const WITH_SEED: &str = " with seed ";
 
+/// In how many cases and under how many readings a claim holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Of these cases: the base run, each other seed, and each unpublished setting. `None` if only the base run was
+    /// executed. `None` also if the claim is under-determined for another reason and all of these cases agree.
+    pub cases: Option<Share>,
+    /// For a claim that counts as reproduced under some of the readings of open rules: of all combinations of readings.
+    /// `None` for other claims.
+    pub readings: Option<Share>,
+}
+
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
@@ -46,13 +57,8 @@ pub struct Judged {
     pub values: Values,
     /// The verdict.
     pub verdict: Verdict,
-    /// In how many of these cases the claim holds: the base run, each other seed, and each unpublished setting.
-    /// `None` if only the base run was executed. `None` also if the claim is under-determined for another reason
-    /// and all of these cases agree.
-    pub share: Option<Share>,
-    /// For a claim that counts as reproduced under some of the readings of open rules: under how many combinations of
-    /// readings it holds. `None` for other claims.
-    pub readings: Option<Share>,
+    /// In how many cases and under how many readings the claim holds.
+    pub counts: Counts,
     /// The description of the runs that the claim uses, and the commands that repeat them.
     pub ran: Ran,
     /// The ids of the experiment's figures that show the results of the claim.
@@ -62,14 +68,15 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The verdict in words, followed by [`Self::share`] if there is one: `holds 3/4`.
+    /// The verdict in words, followed by [`Self::counts`] if there are some: `holds 3/4`.
     #[must_use]
     pub fn spoken(&self) -> String {
         let verdict = self.verdict.spoken();
         let cases = self
-            .share
+            .counts
+            .cases
             .map(|Share { held, tried }| format!("{held}/{tried}"));
-        let readings = self.readings;
+        let readings = self.counts.readings;
         let readings = readings.map(|Share { held, tried }| format!("{held} of {tried} readings"));
         let counts: Vec<_> = cases.into_iter().chain(readings).collect();
         format!("{verdict} {}", counts.join(", ")).trim().to_owned()
@@ -121,8 +128,8 @@ impl Judged {
             "labels": self.values.labels,
             "each": self.values.each,
             "verdict": self.verdict.name(),
-            "share": self.share.map(|share| json!({"held": share.held, "tried": share.tried})),
-            "readings": self.readings.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "share": self.counts.cases.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "readings": self.counts.readings.map(|share| json!({"held": share.held, "tried": share.tried})),
             "on": self.ran.on,
             "inputs": inputs.collect::<Vec<_>>(),
             "runs": self.ran.runs,
@@ -296,7 +303,7 @@ impl Case<'_> {
         let shown = (is_counted && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
-        judged.readings = readings.filter(|_| verdict == Verdict::Reproduced);
+        judged.counts.readings = readings.filter(|_| verdict == Verdict::Reproduced);
         if !judged.ran.runs.is_empty() {
             let beside: Vec<_> = others.iter().chain(&idle).collect();
             judged.ran.runs.push_str(&self.repeated(&beside));
@@ -980,8 +987,10 @@ impl Case<'_> {
             asked: self.asked(&values.quantity)?,
             values,
             verdict,
-            share,
-            readings: None,
+            counts: Counts {
+                cases: share,
+                readings: None,
+            },
             ran,
             figures,
             why,

@@ -147,7 +147,7 @@ fn every_verdict_is_given() {
         ("check = 'not'", BOTH, Original, Verdict::NotCheckable, None),
     ] {
         let judged = judged(claim, runs, role).unwrap();
-        let found = judged.share.map(|share| (share.held, share.tried));
+        let found = judged.counts.cases.map(|share| (share.held, share.tried));
         assert_eq!(
             (judged.verdict, found),
             (verdict, share),
@@ -293,7 +293,7 @@ fn a_failed_case_is_left_out() {
     ];
     let left = judged(WITHIN, runs, Role::Original).unwrap();
     assert_eq!(left.verdict, Verdict::Reproduced);
-    let share = left.share.map(|share| (share.held, share.tried));
+    let share = left.counts.cases.map(|share| (share.held, share.tried));
     assert_eq!(share, Some((2, 2)));
     assert_eq!(
         left.why.because[1..],
@@ -320,7 +320,7 @@ fn a_case_that_changes_nothing_is_left_out() {
     let above = "check = 'property'\nmeasured = 'm(\"v\") > 40'";
     let left = judged(above, runs, Role::StandIn).unwrap();
     assert_eq!(left.verdict, Verdict::SignReproduced);
-    let share = left.share.map(|share| (share.held, share.tried));
+    let share = left.counts.cases.map(|share| (share.held, share.tried));
     assert_eq!(share, Some((2, 2)));
     assert_eq!(
         left.why.turned,
@@ -332,7 +332,7 @@ fn a_case_that_changes_nothing_is_left_out() {
     let idle = left.values.tries.iter().map(|each| each.is_idle);
     assert_eq!(idle.collect::<Vec<_>>(), [false, false, true, true]);
     let one = judged(above, &[runs[0], runs[3]], Role::StandIn).unwrap();
-    assert_eq!(one.share, None);
+    assert_eq!(one.counts.cases, None);
     assert_eq!(
         one.why.turned,
         [
@@ -708,7 +708,10 @@ fn a_size_has_to_last() {
     };
     assert_eq!(sized(10, runs).verdict, Verdict::SignReproduced);
     let open = sized(100, runs);
-    assert_eq!((open.verdict, open.share), (Verdict::UnderDetermined, None));
+    assert_eq!(
+        (open.verdict, open.counts.cases),
+        (Verdict::UnderDetermined, None)
+    );
     assert_eq!(
         open.why.because,
         [
@@ -719,7 +722,7 @@ fn a_size_has_to_last() {
     let small: Runs<'_> = &[("base", "1", 5.0), ("undrained", "1", 95.0)];
     let small = sized(100, small);
     assert_eq!(
-        (small.verdict, small.share),
+        (small.verdict, small.counts.cases),
         (Verdict::UnderDetermined, None)
     );
     assert_eq!(
@@ -785,7 +788,7 @@ fn what_was_not_varied_is_said() {
     let named =
         "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\", variant=\"base\", seed=1)'";
     let named = judged(named, &settings, Role::StandIn).unwrap();
-    assert_eq!(named.share, None);
+    assert_eq!(named.counts.cases, None);
     assert_eq!(
         named.why.turned,
         ["Neither another seed nor an unpublished setting was tried."]
