@@ -27,7 +27,8 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let unused = choices::remove_unused(&mut settings, &["trace.", "flash.", "ftl."])?;
     let config = settings.resolve()?;
     let files = choices::files([&arguments.trace], &arguments.settings, None, &settings)?;
-    let options = choices::reading(&arguments.reading).options(&config)?;
+    let input = Input::trace(&arguments.trace).read(choices::reading(&arguments.reading))?;
+    let options = input.options(&config)?;
 
     let mut inspection = Inspection::new(&config)?;
     let file = arguments
@@ -36,9 +37,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|path| result_file(path, &files))
         .transpose()?;
     destage_memory::doing(format!("reading {}", arguments.trace.display()));
-    let mut source = Input::trace(&arguments.trace)
-        .read(choices::reading(&arguments.reading))?
-        .open_ahead(&config)?;
+    let mut source = input.open_ahead(&config)?;
     let mut batch = Vec::new();
     let progress = Progress::new(arguments.noise, arguments.reading.slice.limit);
     while source.fill(&mut batch)? {

@@ -6,11 +6,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// The number of pages in one word.
 pub(crate) const WORD: u64 = 64;
 
+/// Values by a volume and a number, such as that of a word.
+pub(crate) type Table<V> = HashMap<(u32, u64), V, BuildHasherDefault<Mix>>;
+
 /// A set of pages of several volumes. The order in which the set is iterated is not defined, so callers may
 /// only compute sums over it.
 #[derive(Debug, Default)]
 pub struct PageBits {
-    words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
+    words: Table<u64>,
     len: u64,
 }
 

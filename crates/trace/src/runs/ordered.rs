@@ -4,9 +4,8 @@
 //! number of requests and not with their lengths.
 
 use super::Along;
-use crate::page_bits::Mix;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::BuildHasherDefault;
+use crate::page_bits::Table;
+use std::collections::BTreeSet;
 
 /// The length of a run in pages, and the value of its first page.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,7 @@ struct Run<V> {
 #[derive(Debug)]
 pub(crate) struct Ordered<V> {
     /// The runs by volume and first page.
-    runs: HashMap<(u32, u64), Run<V>, BuildHasherDefault<Mix>>,
+    runs: Table<Run<V>>,
     /// The keys of `runs` in ascending order.
     starts: BTreeSet<(u32, u64)>,
     /// The volume and the end of the latest update; `None` before the first one.
@@ -35,7 +34,7 @@ pub(crate) struct Ordered<V> {
 impl<V> Default for Ordered<V> {
     fn default() -> Self {
         Self {
-            runs: HashMap::default(),
+            runs: Table::default(),
             starts: BTreeSet::new(),
             latest: None,
             gaps: Vec::new(),

@@ -4,9 +4,7 @@
 //! found without a search. Requests are local: the next runs that a trace changes are often in the same word.
 
 use super::Along;
-use crate::page_bits::{Mix, WORD, words};
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use crate::page_bits::{Table, WORD, words};
 use std::hint::black_box;
 
 /// The runs of 64 neighbouring pages. A run ends before the next run, before a page without a value, or at the
@@ -81,23 +79,16 @@ impl<V: Along> Word<V> {
             next = Some(value.along(stop - at));
             at = stop;
         }
-        let mut replaced = mask;
-        if end < WORD && self.held >> end & 1 == 1 {
-            // The page after the range begins a run, unless it continues the last run of the range.
-            replaced |= 1 << end;
-            if self.starts >> end & 1 == 1 {
-                old = Some(self.values[to]);
-                to += 1;
-            }
-            if let Some(value) = old
-                && next != old
-            {
-                starts |= 1 << end;
-                new.push(value);
-            }
+        self.starts = self.starts & !mask | starts;
+        // The rest of the last run begins after the range.
+        if let Some(rest) = old
+            && end < WORD
+            && (self.held & !self.starts) >> end & 1 == 1
+        {
+            self.starts |= 1 << end;
+            new.push(rest);
         }
         self.held |= mask;
-        self.starts = self.starts & !replaced | starts;
         if new.len() == to - from {
             self.values[from..to].copy_from_slice(new);
         } else {
@@ -124,7 +115,7 @@ impl<V: Along> Word<V> {
 /// Runs of pages of several volumes. No run is in more than one word.
 #[derive(Debug)]
 pub(super) struct Words<V> {
-    words: HashMap<(u32, u64), Word<V>, BuildHasherDefault<Mix>>,
+    words: Table<Word<V>>,
     /// The values that an update puts into a word; empty between updates.
     new: Vec<V>,
 }
@@ -132,7 +123,7 @@ pub(super) struct Words<V> {
 impl<V> Default for Words<V> {
     fn default() -> Self {
         Self {
-            words: HashMap::default(),
+            words: Table::default(),
             new: Vec::new(),
         }
     }

@@ -1,9 +1,7 @@
 //! The different pages that a trace touches, in little memory if pages are neighbours.
 
-use crate::page_bits::{Mix, WORD, words};
+use crate::page_bits::{Table, WORD, words};
 use crate::runs::ordered::Ordered;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::hint::black_box;
 
 /// If the first and the last page of a range are more than this many words of bits apart, the range is stored
@@ -14,7 +12,7 @@ const WORDS_MAX: u64 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     /// By volume and number of a word: the pages in each set, as bits. Both sets are found with one search.
-    short: HashMap<(u32, u64), [u64; 2], BuildHasherDefault<Mix>>,
+    short: Table<[u64; 2]>,
     /// The number of pages of each set in `short`.
     short_len: [u64; 2],
     /// Pages of long requests in each set. Some of these pages may be in `short` as well.

@@ -51,8 +51,9 @@ impl Marks {
     /// are.
     pub fn take(&mut self, first: u64, length: u64) -> u64 {
         let last = first + length - 1;
+        let mut at = 0;
         for (number, mask) in words(first, last) {
-            let at = self.find(number / WORDS);
+            at = self.find(number / WORDS);
             self.blocks[at][(number % WORDS) as usize] &= !mask;
             let count = u64::from(mask.count_ones());
             self.total -= count;
@@ -62,7 +63,7 @@ impl Marks {
                 entry += entry & entry.wrapping_neg();
             }
         }
-        self.total - self.up_to(last)
+        self.total - self.up_to(at, last)
     }
 
     /// All numbers in ascending order.
@@ -75,9 +76,8 @@ impl Marks {
         })
     }
 
-    /// The count of numbers up to `number`, whose block has not been removed.
-    fn up_to(&self, number: u64) -> u64 {
-        let at = self.find(number / WORD / WORDS);
+    /// The count of numbers up to `number`, which belongs to the block with the index `at`.
+    fn up_to(&self, at: usize, number: u64) -> u64 {
         let mut sum = 0;
         let mut entry = at;
         while entry > 0 {
