@@ -214,14 +214,12 @@ impl Study {
                     input.name
                 )));
             }
-            if input
-                .buffers_shrunk
-                .is_some_and(|times| !(times > 0.0 && times.is_finite()))
+            if let Some(times) = input.buffers_shrunk
+                && !(times > 0.0 && times.is_finite())
             {
                 return Err(self.wrong(format!(
-                    "input {:?}: buffers_shrunk = {:?}: expected a number above 0",
-                    input.name,
-                    input.buffers_shrunk.unwrap_or_default()
+                    "input {:?}: buffers_shrunk = {times:?}: expected a number above 0",
+                    input.name
                 )));
             }
             if input.buffers_shrunk.is_some() && input.differs.is_none() {

@@ -332,7 +332,7 @@ impl Plan {
         // them.
         let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
         // For each claim, the values that it reads from its runs under the default.
-        let mut by_default: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+        let mut by_default: BTreeMap<&str, Vec<Vec<Value>>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
             let (mut alike, mut idle) = (BTreeMap::new(), BTreeSet::new());

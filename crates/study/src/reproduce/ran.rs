@@ -242,15 +242,11 @@ fn around(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     });
     let said = outside.filter_map(|(kind, parameter)| {
         let own: Vec<_> = of_runs().filter(|row| has(row, kind)).collect();
-        let value = if own.is_empty() {
-            None
-        } else {
-            only(&own, parameter)
-        };
+        let value = only(&own, parameter)?;
         Some(format!(
             "; {} {}",
             without_section(parameter).replace('_', " "),
-            value?
+            value
         ))
     });
     said.collect()

@@ -174,19 +174,11 @@ impl Readings {
     /// none.
     fn failed(&self, id: &str) -> &'static str {
         let pinned = self.pinned.get(id).map_or(&[][..], Vec::as_slice);
-        let is_own = |each: &&Combination| {
-            let rules = self
-                .rules
-                .iter()
-                .zip(&each.values)
-                .zip(&self.combinations[0].values);
-            let mut rules = rules.filter(|((rule, _), _)| {
-                pinned
-                    .iter()
-                    .any(|(parameter, _)| *parameter == rule.parameter)
-            });
-            rules.all(|((_, value), default)| value == default)
+        let is_pinned = |rule: usize| {
+            let name = &self.rules[rule].parameter;
+            pinned.iter().any(|(parameter, _)| parameter == name)
         };
+        let is_own = |each: &&Combination| !self.changed(each).into_iter().any(is_pinned);
         let mut all = self.combinations.iter().filter(is_own);
         match all.all(|each| each.claims.contains_key(id)) {
             true => "",
@@ -365,10 +357,8 @@ impl Readings {
         if !together.is_empty() {
             text.push_str(&format!(
                 " {} It {} where {}.",
-                match (self.region(id), together.len()) {
-                    (Some(exact), 1) => exact,
-                    _ => format!("Some rules {make} only together."),
-                },
+                self.region(id, &turning)
+                    .unwrap_or_else(|| format!("Some rules {make} only together.")),
                 spoken(!by_default),
                 named(together)
             ));
@@ -377,11 +367,10 @@ impl Readings {
         Some(text)
     }
 
-    /// A sentence for a claim with a single minimal set of rules that turns it, if it is turned by every combination with
+    /// A sentence for a claim with a single minimal set of rules that turns it (`turning`), if it is turned by every combination with
     /// this set, and by no other: then the other rules do not matter. `None` otherwise.
-    fn region(&self, id: &str) -> Option<String> {
-        let turning = self.turning(id);
-        let [set] = turning.as_slice() else {
+    fn region(&self, id: &str, turning: &[Vec<(usize, &str)>]) -> Option<String> {
+        let [set] = turning else {
             return None;
         };
         let default = *self.combinations.first()?.claims.get(id)?;
@@ -546,12 +535,15 @@ pub(super) type Setting = (String, String, String);
 pub(super) fn pinned(paper: &Paper) -> Pinned {
     let of = |claim: &super::claim::Claim| {
         let formulas = [claim.measured.as_deref(), claim.holds.as_deref()];
-        let rules = rules(paper).into_iter().filter_map(|rule| {
-            let key = format!("\"{}\": ", rule.parameter);
+        let rules = paper.head.reading.iter().filter_map(|reading| {
+            let key = format!("\"{}\": ", reading.parameter);
             let mut all = formulas.into_iter().flatten();
             let rest = all.find_map(|formula| formula.split_once(&key))?.1;
             let value = rest.split([',', '}']).next().unwrap_or_default();
-            Some((rule.parameter, value.trim().trim_matches('"').to_owned()))
+            Some((
+                reading.parameter.clone(),
+                value.trim().trim_matches('"').to_owned(),
+            ))
         });
         let rules: Vec<_> = rules.collect();
         (!rules.is_empty()).then(|| (claim.id.clone(), rules))

@@ -1,7 +1,7 @@
 //! Explains a verdict in sentences. There are four kinds: the main reason with remarks, further details, the
 //! condition that the check tests, and the cases in which the result of the check differs from the base run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -107,14 +107,11 @@ impl Case<'_> {
             ..
         } = outcome;
         let on = self.evidence_on(outcome);
-        let too = |does: &str| {
+        let too = |said: &str| {
             self.everything(others)
-                .map_or(String::new(), |all| match does {
-                    "is so" => format!(" The same is so {all}."),
-                    _ => format!(" It also {does} {all}."),
-                })
+                .map_or(String::new(), |all| format!(" {said} {all}."))
         };
-        let does = too(spoken(first.holds));
+        let does = too(&format!("It also {}", spoken(first.holds)));
         let state = format!("{}{}", self.state(first), self.since(first));
         let there = format!("{}, {}", capital(&on), small(&state));
         let figures = self.measured(first);
@@ -135,20 +132,28 @@ impl Case<'_> {
             },
             (Verdict::SignReproduced, _) => match self.effect(&first.measured) {
                 Some(effect) => {
-                    format!("{}{}", self.sized(first, effect, "and", &on), too("is so"))
+                    format!(
+                        "{}{}",
+                        self.sized(first, effect, "and", &on),
+                        too("The same is so")
+                    )
                 }
                 None => format!("{there}.{does}"),
             },
             (Verdict::SignOnly, _) => {
                 let effect = self.effect(&first.measured).unwrap_or_default();
-                format!("{}{}", self.sized(first, effect, "but", &on), too("is so"))
+                format!(
+                    "{}{}",
+                    self.sized(first, effect, "but", &on),
+                    too("The same is so")
+                )
             }
             (Verdict::Holds, _) => match self.since(first).strip_prefix(", since ") {
                 Some(since) => format!(
                     "{}: {}.{}",
                     capital(&self.with_noun(since)),
                     small(&self.state(first)),
-                    too("is so")
+                    too("The same is so")
                 ),
                 None => format!("{state}.{does}"),
             },
@@ -630,10 +635,7 @@ impl Case<'_> {
                     ),
                 },
                 self.thresholds.share(),
-                match outcome.first.measured.as_array() {
-                    Some(all) if all.len() > 1 => "each published value",
-                    _ => "the published value",
-                },
+                each_published(&outcome.first.measured),
             )
         })
     }
@@ -679,13 +681,10 @@ impl Case<'_> {
         let otherwise = otherwise.map_or(String::new(), |(with, _)| {
             format!(", and {there} seen {with}")
         });
-        let each = match first.as_array() {
-            Some(all) if all.len() > 1 => "of each published value",
-            _ => "of the published value",
-        };
         format!(
-            "The direction is as published in all that was tried, and whether the size is seen depends on what the paper does not say: the size {here} seen in the base run{otherwise}. At least {} {each} is asked.",
-            self.thresholds.share()
+            "The direction is as published in all that was tried, and whether the size is seen depends on what the paper does not say: the size {here} seen in the base run{otherwise}. At least {} of {} is asked.",
+            self.thresholds.share(),
+            each_published(first)
         )
     }
 
@@ -831,12 +830,9 @@ impl Case<'_> {
         let there = Tried {
             measured: measured.clone(),
             holds: !first.holds,
-            failed: BTreeMap::new(),
             inputs: first.inputs.clone(),
             runs: first.runs.clone(),
-            read: Vec::new(),
-            by_case: Vec::new(),
-            compared: None,
+            ..Tried::NONE
         };
         let said = in_brackets(Some(self.beside_printed(&there)?));
         let does = spoken(there.holds);
@@ -1209,6 +1205,14 @@ fn idle(others: &[Other]) -> Option<String> {
         "{} {change} nothing: every judged value is that of the base run. {are} not counted.",
         capital(&names(&all)),
     ))
+}
+
+/// The published value with which the size of `measured` is compared, or each of several published values.
+fn each_published(measured: &Value) -> &'static str {
+    match measured.as_array() {
+        Some(all) if all.len() > 1 => "each published value",
+        _ => "the published value",
+    }
 }
 
 /// The names of `others`: `seeds 2 and 3; the settings drained and empty`.

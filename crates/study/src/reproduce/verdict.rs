@@ -155,31 +155,30 @@ pub(super) struct Tried {
     pub(super) inputs: BTreeSet<InputFacts>,
     /// The labels of the runs that the formulas used.
     pub(super) runs: BTreeSet<Context>,
-    /// The judged values: those that the formulas read from the runs, in the order in which they were read.
-    pub(super) read: Vec<Value>,
-    /// The values in `read`, for each case of the claim's `each`. Empty for a case that was not run.
-    pub(super) by_case: Vec<Vec<Value>>,
+    /// The judged values: those that the formulas read from the runs, in the order in which they were read, for each
+    /// case of the claim's `each`. Empty for a case that was not run.
+    pub(super) read: Vec<Vec<Value>>,
     /// How many pairs of values the function `agree` compared; `None` if the claim does not use it.
     pub(super) compared: Option<usize>,
 }
 
 impl Tried {
     /// No result, for a claim that was not evaluated.
-    const NONE: Self = Self {
+    pub(super) const NONE: Self = Self {
         measured: Value::Null,
         holds: false,
         failed: BTreeMap::new(),
         inputs: BTreeSet::new(),
         runs: BTreeSet::new(),
         read: Vec::new(),
-        by_case: Vec::new(),
         compared: None,
     };
 
     /// Whether every judged value is that of `base`, in all cases that were run.
     fn is_like(&self, base: &Self) -> bool {
-        let mut pairs = self.by_case.iter().zip(&base.by_case);
-        !self.read.is_empty() && pairs.all(|(own, other)| own.is_empty() || own == other)
+        let mut pairs = self.read.iter().zip(&base.read);
+        self.read.iter().any(|own| !own.is_empty())
+            && pairs.all(|(own, other)| own.is_empty() || own == other)
     }
 }
 
@@ -633,15 +632,15 @@ impl Case<'_> {
         let seeds = self.seeds();
         let seed = seeds.first();
         let (mut turned, mut alike) = (Vec::new(), Vec::new());
-        let with = |what: String, tried: &Tried| {
+        let mut add = |what: String, tried: &Tried| {
             let figures = self.in_full(tried);
             let figures = figures.unwrap_or_else(|| short(&tried.measured));
-            format!("{what}; the measured value is {figures}")
+            let cases = if tried.holds { &mut turned } else { &mut alike };
+            cases.push(format!("{what}; the measured value is {figures}"));
         };
         for name in self.variants(VariantKind::Cause) {
             if let Beside::Tried(tried) = self.other_case(&self.context(&name, seed))? {
-                let cases = if tried.holds { &mut turned } else { &mut alike };
-                cases.push(with(self.described(&name), &tried));
+                add(self.described(&name), &tried);
             }
         }
         for cause in &self.claim.cause {
@@ -654,8 +653,7 @@ impl Case<'_> {
                 ..*self
             };
             if let Beside::Tried(tried) = case.other_case(&self.context(BASE, seed))? {
-                let cases = if tried.holds { &mut turned } else { &mut alike };
-                cases.push(with(cause.about.clone(), &tried));
+                add(cause.about.clone(), &tried);
             }
         }
         let tries = turned.len() + alike.len();
@@ -665,15 +663,10 @@ impl Case<'_> {
         };
         let does = match (tries, turned.len()) {
             (0, _) => return Ok(None),
-            (1, 0) => {
+            (all, 0) => {
+                let with = if all == 1 { "it" } else { "each of them" };
                 return Ok(Some(format!(
-                    "{tried}. The claim also fails with it: {}.",
-                    alike.concat()
-                )));
-            }
-            (_, 0) => {
-                return Ok(Some(format!(
-                    "{tried}. The claim also fails with each of them: {}.",
+                    "{tried}. The claim also fails with {with}: {}.",
                     alike.join("; and ")
                 )));
             }
@@ -766,7 +759,7 @@ impl Case<'_> {
             holds: true,
             ..Tried::NONE
         };
-        let (mut values, mut missing) = (Vec::new(), None);
+        let (mut values, mut missing, mut is_judged) = (Vec::new(), None, false);
         for (index, labels) in product(&claim.each).into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(labels);
@@ -774,28 +767,28 @@ impl Case<'_> {
                 Ok(one) => one,
                 // A setting that was not run with every size or input of a claim is judged with those with which it
                 // was run.
-                Err(NoValue::NoRun(text)) if !is_base && !claim.each.is_empty() => {
-                    missing.get_or_insert(NoValue::NoRun(text));
+                Err(none @ NoValue::NoRun(_)) if !is_base && !claim.each.is_empty() => {
+                    missing.get_or_insert(none);
                     values.push(Value::Null);
-                    whole.by_case.push(Vec::new());
+                    whole.read.push(Vec::new());
                     continue;
                 }
                 Err(none) => return Err(none),
             };
+            is_judged = true;
             whole.holds &= one.holds;
             whole
                 .failed
                 .extend(one.failed.into_values().map(|pairs| (index, pairs)));
             whole.inputs.extend(one.inputs);
             whole.runs.extend(one.runs);
-            whole.read.extend(one.read.iter().cloned());
-            whole.by_case.push(one.read);
+            whole.read.extend(one.read);
             if let Some(pairs) = one.compared {
                 *whole.compared.get_or_insert(0) += pairs;
             }
             values.push(one.measured);
         }
-        if let Some(none) = missing.filter(|_| values.iter().all(Value::is_null)) {
+        if let Some(none) = missing.filter(|_| !is_judged) {
             return Err(none);
         }
         whole.measured = match claim.each.is_empty() {
@@ -815,6 +808,7 @@ impl Case<'_> {
     ) -> Result<Tried, NoValue> {
         let claim = self.claim;
         let mut one = Tried::NONE;
+        let mut read = Vec::new();
         let mut names = vec![
             ("published", published.clone()),
             ("limit", self.thresholds.limits()),
@@ -825,8 +819,8 @@ impl Case<'_> {
             let outcome = evaluate(formula, rows, context, Some(BASE), names)?;
             one.inputs.extend(outcome.inputs);
             one.runs.extend(outcome.runs);
-            one.read.extend(outcome.read);
-            one.compared = outcome.compared;
+            read.extend(outcome.read);
+            one.compared = outcome.compared.or(one.compared);
             Ok((outcome.value, outcome.opposed))
         };
         let measured = match &claim.measured {
@@ -848,6 +842,7 @@ impl Case<'_> {
         one.failed.extend((!holds).then_some((0, opposed)));
         one.holds = holds;
         one.measured = measured;
+        one.read.push(read);
         Ok(one)
     }
 
