@@ -51,6 +51,20 @@ impl Archive<'_> {
     }
 }
 
+/// The archive of `value`, as bytes.
+///
+/// # Errors
+/// The errors of [`Archived::archive`].
+pub fn to_bytes(value: &mut (impl Archived + ?Sized)) -> Result<Vec<u8>, Damaged> {
+    let mut bytes = Vec::new();
+    let mut write = |part: &[u8]| {
+        bytes.extend_from_slice(part);
+        true
+    };
+    value.archive(&mut Archive::Write(&mut write))?;
+    Ok(bytes)
+}
+
 /// A value whose state can be written as bytes, and read into a value that was constructed in the same way.
 pub trait Archived {
     /// Writes the state, or replaces the state by the one that is read.
@@ -75,20 +89,15 @@ pub trait Archived {
 /// of this type may be read with any length.
 ///
 /// ```
-/// use destage_base::archive::{Archive, Archived};
+/// use destage_base::archive::to_bytes;
 /// struct Queue {
 ///     waiting: Vec<u32>,
 ///     limit: usize,
 /// }
 /// destage_base::archived!(Queue { waiting } fixed { limit });
 ///
-/// let mut bytes = Vec::new();
-/// let mut write = |part: &[u8]| {
-///     bytes.extend_from_slice(part);
-///     true
-/// };
 /// let mut queue = Queue { waiting: vec![7, 8], limit: 3 };
-/// queue.archive(&mut Archive::Write(&mut write)).unwrap();
+/// let bytes = to_bytes(&mut queue).unwrap();
 /// assert_eq!(bytes, [2, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0]);
 /// ```
 #[macro_export]
@@ -261,24 +270,13 @@ impl Archived for List<u32> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use alloc::vec;
 
     use super::*;
 
-    fn bytes_of(value: &mut impl Archived) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut write = |part: &[u8]| {
-            bytes.extend_from_slice(part);
-            true
-        };
-        value
-            .archive(&mut Archive::Write(&mut write))
-            .expect("bytes");
-        bytes
-    }
-
-    fn read(value: &mut impl Archived, mut bytes: &[u8]) -> Result<(), Damaged> {
+    /// Reads `value` from the beginning of `bytes`.
+    pub(crate) fn read(value: &mut impl Archived, mut bytes: &[u8]) -> Result<(), Damaged> {
         let mut read = |part: &mut [u8]| match bytes.split_at_checked(part.len()) {
             Some((first, rest)) => {
                 part.copy_from_slice(first);
@@ -300,14 +298,14 @@ mod tests {
             (vec![vec![1_u16], vec![]], (Some(5_u64), true)),
             17_usize,
         );
-        let bytes = bytes_of(&mut value);
+        let bytes = to_bytes(&mut value).unwrap();
         assert_eq!(value.0.iter().collect::<Vec<_>>(), [3, 0, 2], "unchanged");
         let mut other = (List::new(4), (Vec::new(), (None, false)), 0);
         other.0.push_back(1);
         read(&mut other, &bytes).expect("what was written");
         assert_eq!(other.0.iter().collect::<Vec<_>>(), [3, 0, 2]);
         assert_eq!((other.1, other.2), (value.1, value.2));
-        let bytes = bytes_of(&mut set);
+        let bytes = to_bytes(&mut set).unwrap();
         let mut other = BTreeSet::new();
         read(&mut other, &bytes).expect("what was written");
         assert_eq!(other, set);
@@ -315,7 +313,7 @@ mod tests {
 
     #[test]
     fn bytes_that_end_early_or_do_not_fit_are_refused() {
-        let bytes = bytes_of(&mut vec![1_u32, 2, 3]);
+        let bytes = to_bytes(&mut vec![1_u32, 2, 3]).unwrap();
         for end in 0..bytes.len() {
             assert_eq!(read(&mut vec![0_u32], &bytes[..end]), Err(Damaged), "{end}");
         }
@@ -324,13 +322,16 @@ mod tests {
         // A list whose elements have no `vacant` cannot change its length.
         let mut two = vec![[0_u8; 2]; 2];
         assert_eq!(
-            read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 3])),
+            read(&mut two, &to_bytes(&mut vec![[1_u8; 2]; 3]).unwrap()),
             Err(Damaged)
         );
         assert_eq!(
-            read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 1])),
+            read(&mut two, &to_bytes(&mut vec![[1_u8; 2]; 1]).unwrap()),
             Err(Damaged)
         );
-        assert_eq!(read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 2])), Ok(()));
+        assert_eq!(
+            read(&mut two, &to_bytes(&mut vec![[1_u8; 2]; 2]).unwrap()),
+            Ok(())
+        );
     }
 }

@@ -24,6 +24,11 @@ pub trait Initial {
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
 
+    /// The initial value of all entries, if the rule gives the same value to all of them. Default: `None`, not known.
+    fn of_all(&self) -> Option<Self::Entry> {
+        None
+    }
+
     /// Appends the initial values of the entries in `of` to `entries`. The default computes one entry after the
     /// other. A rule may implement a faster method.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Self::Entry>) {
@@ -107,16 +112,19 @@ impl<I: Initial> LazyTable<I> {
         uniform.has(chunk).then_some(uniform.value)
     }
 
-    /// Whether the chunk of entry `index` is as at the start: no entry was touched, and the chunk was not set.
+    /// Whether the table knows without a look at the entries that all entries in the chunk of entry `index` have `value`.
+    /// It knows this of an untouched chunk that [`LazyTable::set_all`] or the rule of the table gave this value.
     #[must_use]
-    pub fn is_as_at_first(&self, index: usize) -> bool {
-        self.touched_at(index).is_none() && !self.is_set(index)
-    }
-
-    /// Whether [`LazyTable::set_all`] has set the chunk of entry `index`, and no entry of it was touched since.
-    #[must_use]
-    pub fn is_set(&self, index: usize) -> bool {
-        self.uniform_of(index >> CHUNK_BITS).is_some()
+    pub fn has_only(&self, index: usize, value: I::Entry) -> bool
+    where
+        I::Entry: PartialEq,
+    {
+        let of_all = match self.uniform_of(index >> CHUNK_BITS) {
+            Some(set) => Some(set),
+            None if self.touched_at(index).is_none() => self.initial.of_all(),
+            None => None,
+        };
+        of_all == Some(value)
     }
 
     /// Gives `value` to the entries in `part`. If `part` is a whole chunk, its entries use no memory afterwards until
@@ -130,6 +138,36 @@ impl<I: Initial> LazyTable<I> {
         match is_whole {
             true => self.set_chunk(part.start >> CHUNK_BITS, value),
             false => part.for_each(|index| *self.get_mut(index) = value),
+        }
+    }
+
+    /// Gives `value` to the entries in `range`, as [`LazyTable::set_all`] does, and calls `replaced` for each other value
+    /// that an entry had, in ascending order of the entries.
+    ///
+    /// # Panics
+    /// If an entry of `range` is not in the table.
+    pub fn replace_all(
+        &mut self,
+        range: &Range<usize>,
+        value: I::Entry,
+        mut replaced: impl FnMut(I::Entry),
+    ) where
+        I::Entry: PartialEq,
+    {
+        for part in parts(range) {
+            if self.has_only(part.start, value) {
+                continue;
+            }
+            let mut has_others = false;
+            for old in part.clone().map(|index| self.get(index)) {
+                if old != value {
+                    replaced(old);
+                    has_others = true;
+                }
+            }
+            if has_others {
+                self.set_all(part, value);
+            }
         }
     }
 
@@ -287,6 +325,8 @@ impl<I: Initial<Entry: Archived>> Archived for LazyTable<I> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::tests::read;
+    use crate::archive::to_bytes;
 
     #[derive(Clone)]
     struct Doubled;
@@ -310,34 +350,19 @@ mod tests {
         };
         assert!((0..table.len()).all(|index| table.get(index) == expected(index)));
         assert_eq!(table.touched().count(), 0);
-        assert_eq!(
-            [0, CHUNK].map(|index| table.is_as_at_first(index)),
-            [true, false]
-        );
-        assert_eq!([0, CHUNK].map(|index| table.is_set(index)), [false, true]);
-        let mut bytes = Vec::new();
-        let mut write = |part: &[u8]| {
-            bytes.extend_from_slice(part);
-            true
-        };
-        table
-            .clone()
-            .archive(&mut Archive::Write(&mut write))
-            .unwrap();
-        let mut rest = &bytes[..];
-        let mut read = |part: &mut [u8]| {
-            let (now, later) = rest.split_at(part.len());
-            part.copy_from_slice(now);
-            rest = later;
-            true
-        };
+        let ends = [0, CHUNK, 2 * CHUNK, 3 * CHUNK];
+        let known = ends.map(|index| table.has_only(index, 9));
+        assert_eq!(known, [false, true, false, true]);
+        assert!(!table.has_only(CHUNK, 8));
         let mut loaded = LazyTable::new(table.len(), Doubled);
-        loaded.archive(&mut Archive::Read(&mut read)).unwrap();
+        read(&mut loaded, &to_bytes(&mut table.clone()).unwrap()).unwrap();
         assert!((0..table.len()).all(|index| loaded.get(index) == expected(index)));
         *table.get_mut(CHUNK + 1) = 7;
         assert_eq!([0, 1, 2].map(|place| table.get(CHUNK + place)), [9, 7, 9]);
         assert_eq!(table.get(3 * CHUNK), 9);
-        parts(&(CHUNK - 1..2 * CHUNK)).for_each(|part| table.set_all(part, 9));
+        let mut replaced = Vec::new();
+        table.replace_all(&(CHUNK - 1..2 * CHUNK), 9, |old| replaced.push(old));
+        assert_eq!(replaced, [2 * (CHUNK as u32 - 1), 7]);
         assert_eq!([0, 1, 2].map(|place| table.get(CHUNK - 1 + place)), [9; 3]);
         assert_eq!(table.touched().count(), CHUNK);
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::archived;
-use destage_base::lazy::{Initial, LazyTable, parts};
+use destage_base::lazy::{CHUNK, Initial, LazyTable, parts};
 use destage_base::{Random, Ticks};
 
 mod build;
@@ -404,37 +404,13 @@ impl Die {
 
     /// [Forgets](Die::forget) all of the logical `pages`. The pages of whole chunks of the map use no memory afterwards.
     pub fn forget_all(&mut self, pages: Range<u32>) {
+        let mut copies: Vec<u32> = Vec::with_capacity(CHUNK);
         for part in parts(&(pages.start as usize..pages.end as usize)) {
-            let is_new = !self.shape.filled && self.map.is_as_at_first(part.start);
-            if is_new || self.map.is_set(part.start) {
-                // None of these pages has contents.
-                continue;
-            }
-            let (mut at, mut count) = (NONE, 0);
-            let mut is_mapped = false;
-            for page in part.clone() {
-                let ppn = self.map.get(page);
-                if ppn == NONE {
-                    continue;
-                }
-                is_mapped = true;
-                let block = ppn >> self.shape.page_bits;
-                if block != at {
-                    self.invalidate_some(at, count);
-                    (at, count) = (block, 0);
-                }
-                count += 1;
-            }
-            self.invalidate_some(at, count);
-            if is_mapped {
-                self.map.set_all(part, NONE);
+            self.map.replace_all(&part, NONE, |ppn| copies.push(ppn));
+            for ppn in copies.drain(..) {
+                self.invalidate_in(ppn >> self.shape.page_bits);
             }
         }
-    }
-
-    /// Notes that `count` copies in `block` are no longer the newest.
-    fn invalidate_some(&mut self, block: u32, count: u32) {
-        (0..count).for_each(|_| self.invalidate_in(block));
     }
 
     /// Emits the logical pages among `pages` that have contents, in ascending order.

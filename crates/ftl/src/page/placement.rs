@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::lazy::{Initial, LazyTable, parts};
+use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Lpn, archived};
 
 use super::shape::NONE;
@@ -26,6 +26,10 @@ impl Initial for Striped {
         } else {
             NONE
         }
+    }
+
+    fn of_all(&self) -> Option<u32> {
+        (!self.filled).then_some(NONE)
     }
 }
 
@@ -213,23 +217,12 @@ impl Placement {
         if !self.waiting.is_empty() {
             return pages.for_each(|page| self.forget(page as u32));
         }
-        for part in parts(&pages) {
-            let is_new = !self.home.rule().filled && self.home.is_as_at_first(part.start);
-            if is_new || self.home.is_set(part.start) {
-                // None of these pages has contents.
-                continue;
-            }
-            let mut is_placed = false;
-            for page in part.clone() {
-                if let Some(home) = self.home(page as u32) {
-                    self.pages[home as usize] -= 1;
-                    is_placed = true;
-                }
-            }
-            if is_placed {
-                self.home.set_all(part, NONE);
-            }
-        }
+        let Self {
+            home,
+            pages: counts,
+            ..
+        } = self;
+        home.replace_all(&pages, NONE, |die| counts[die as usize] -= 1);
     }
 }
 

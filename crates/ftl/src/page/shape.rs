@@ -126,6 +126,10 @@ impl Initial for InitialMap {
         self.0.slot(block) << self.0.page_bits | offset
     }
 
+    fn of_all(&self) -> Option<u32> {
+        (!self.0.filled).then_some(NONE)
+    }
+
     /// Fills block by block.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let Shape { data_pages, .. } = self.0;

@@ -21,7 +21,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::lazy::{Initial, LazyTable, parts};
+use destage_base::lazy::{CHUNK, Initial, LazyTable, parts};
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, archived, choices, parameters};
 
@@ -642,22 +642,12 @@ impl Ftl for Striped {
     }
 
     fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
+        let mut addresses = Vec::with_capacity(CHUNK);
         for part in parts(&(pages.start as usize..pages.end as usize)) {
-            let is_new = self.shape.full_rows == 0 && self.map.is_as_at_first(part.start);
-            if is_new || self.map.is_set(part.start) {
-                // None of these pages has contents.
-                continue;
-            }
-            let mut is_mapped = false;
-            for page in part.clone() {
-                let address = self.map.get(page);
-                if address != NONE {
-                    self.forget(address);
-                    is_mapped = true;
-                }
-            }
-            if is_mapped {
-                self.map.set_all(part, NONE);
+            self.map
+                .replace_all(&part, NONE, |address| addresses.push(address));
+            for address in addresses.drain(..) {
+                self.forget(address);
             }
         }
         emit(pages);

@@ -185,6 +185,10 @@ impl Initial for InitialMap {
         let die = (turn + shape.dies - unit % shape.dies) % shape.dies;
         shape.address(die, shape.at(row, unit * shape.unit + within % shape.unit))
     }
+
+    fn of_all(&self) -> Option<u32> {
+        (self.0.full_rows == 0).then_some(NONE)
+    }
 }
 
 /// The initial map from pages of flash to logical pages: the inverse of [`InitialMap`].

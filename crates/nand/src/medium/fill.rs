@@ -73,6 +73,10 @@ impl Initial for AtFirst {
         self.place(index, &mut Operations::detailed())
     }
 
+    fn of_all(&self) -> Option<Entry> {
+        matches!(self, Self::Nowhere).then(|| Entry::new(None, 0))
+    }
+
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Entry>) {
         let operations = &mut Operations::detailed();
         entries.extend(of.map(|index| self.place(index, operations)));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use destage_base::archive::Archive;
+use destage_base::archive::{Archive, to_bytes};
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_base::{Lpn, Random};
 use destage_ftl::{FTLS, Ftl};
@@ -437,17 +437,6 @@ fn others(row: &Parameter, value: &Value) -> Vec<String> {
     all
 }
 
-/// The bytes of a layer.
-fn bytes(ftl: &mut dyn Ftl) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut write = |part: &[u8]| {
-        bytes.extend_from_slice(part);
-        true
-    };
-    ftl.archive(&mut Archive::Write(&mut write)).expect("bytes");
-    bytes
-}
-
 /// The contents of a device before the first request.
 #[derive(PartialEq)]
 struct Contents {
@@ -481,7 +470,9 @@ impl Contents {
             },
             places: pages.filter(|_| is_filled).map(place).collect(),
             map_pages: ftl.map_pages(),
-            bytes: fill.starts_with("random").then(|| bytes(ftl)),
+            bytes: fill
+                .starts_with("random")
+                .then(|| to_bytes(ftl).expect("bytes")),
         }
     }
 }
@@ -708,7 +699,8 @@ fn judged(file: &File, pairs: &[&str], fill: &str, held: &Contents) -> Option<(b
     let is_same = Contents::of(&config, fill, &mut *ftl) == *held;
     match loaded {
         Ok((_, mut loaded)) => {
-            let is_loaded = bytes(&mut *ftl) == bytes(&mut *loaded);
+            let is_loaded =
+                to_bytes(&mut *ftl).expect("bytes") == to_bytes(&mut *loaded).expect("bytes");
             Some((true, is_same && is_loaded))
         }
         Err(error) => {

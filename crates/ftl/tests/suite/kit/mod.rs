@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use destage_base::Lpn;
-use destage_base::archive::Archive;
+use destage_base::archive::to_bytes;
 use destage_base::parameter::{Kind as ParameterKind, Value, Values};
 use destage_ftl::{Built, Filling, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_nand::batch::Batch;
@@ -206,17 +206,6 @@ pub fn variants(setup: &Setup) -> Vec<Setup> {
         variants.extend(others.map(|word| setup.clone().with(parameter.name, word)));
     }
     variants
-}
-
-/// The archived state of a layer.
-fn state_of(ftl: &mut dyn Ftl) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut write = |part: &[u8]| {
-        bytes.extend_from_slice(part);
-        true
-    };
-    ftl.archive(&mut Archive::Write(&mut write)).expect("bytes");
-    bytes
 }
 
 /// The test device. See the [module](self).
@@ -486,7 +475,7 @@ impl Device {
             self.wanted[page as usize] = None;
         }
         assert!(
-            state_of(&mut *self.ftl) == state_of(&mut *one_by_one),
+            to_bytes(&mut *self.ftl).expect("bytes") == to_bytes(&mut *one_by_one).expect("bytes"),
             "{pages:?}"
         );
         trimmed.iter().for_each(|range| self.medium.trim_all(range));
