@@ -20,6 +20,7 @@ use super::upon_pages::left_to_pages;
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
+use destage_nand::medium::Pools;
 use destage_nand::operation::Operations;
 
 const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
@@ -76,6 +77,7 @@ impl Ftl for Hat {
         trim,
         trim_all,
         is_written,
+        pools,
         mapped,
         collect_garbage,
         fill_unit,

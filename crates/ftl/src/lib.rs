@@ -23,6 +23,7 @@ use destage_nand::array::{Ppn, Wear};
 use destage_nand::batch::Batch;
 use destage_nand::found::{Place, Scan};
 use destage_nand::geometry::Geometry;
+use destage_nand::medium::Pools;
 use destage_nand::operation::{Cause, Operations};
 use destage_nand::timing::Timing;
 
@@ -316,6 +317,11 @@ pub trait Ftl: Send + Copied + Archived {
     /// as many fillers as the last program pass of the unit needs. Default: does nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
+    }
+
+    /// The blocks among which the layer looks for its next free block. Default: the blocks of a die.
+    fn pools(&self) -> Pools {
+        Pools::DIES
     }
 
     /// Takes over the contents that `scan` has found; the layer was just built without contents. `take` receives,

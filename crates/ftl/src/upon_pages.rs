@@ -68,6 +68,11 @@ macro_rules! left_to_pages {
             self.data.fill_unit(die, at, unit_pages, operations);
         }
     };
+    (@ pools) => {
+        fn pools(&self) -> Pools {
+            self.data.pools()
+        }
+    };
     (@ mount) => {
         fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
             self.data.mount(scan, take);

@@ -23,6 +23,7 @@ use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
+use destage_nand::medium::Pools;
 use destage_nand::operation::Operations;
 
 const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
@@ -294,8 +295,8 @@ const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
     left_to_pages!(
-        pages, die_of, peek, is_written, mapped, fill_unit, mount_step, wear, retired, erases,
-        reset_wear
+        pages, die_of, peek, is_written, mapped, fill_unit, pools, mount_step, wear, retired,
+        erases, reset_wear
     );
 
     fn properties(&self) -> Properties {

@@ -44,6 +44,7 @@ use super::{BuildError, Ftl, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::batch::{Batch, Entry};
 use destage_nand::found::{Place, Scan};
+use destage_nand::medium::Pools;
 use destage_nand::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
@@ -524,6 +525,13 @@ impl Ftl for PageFtl {
 
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         self.dies[die as usize].fill_unit(at, unit_pages, operations);
+    }
+
+    fn pools(&self) -> Pools {
+        Pools {
+            per_die: self.dies.first().map_or(1, |die| die.pools.len() as u32),
+            ..Pools::DIES
+        }
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {

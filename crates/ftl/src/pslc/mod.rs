@@ -24,6 +24,7 @@ use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
+use destage_nand::medium::Pools;
 use destage_nand::operation::{Cause, Operations};
 
 const OURS: &str = "ours";
@@ -284,6 +285,17 @@ impl Ftl for Pslc {
             return Ok(false);
         }
         self.fold(at, self.fold_pages, Cause::Copy, operations)
+    }
+
+    /// A mount gives erased blocks to a static cache first.
+    fn pools(&self) -> Pools {
+        let pools = self.data.pools();
+        let is_static = |cache: &&Cache| !cache.is_dynamic();
+        let cache = self.caches.first().filter(is_static);
+        Pools {
+            least_erased: pools.least_erased + cache.map_or(0, Cache::most_blocks),
+            ..pools
+        }
     }
 
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {

@@ -27,6 +27,7 @@ use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::{Ppn, Wear};
 use destage_nand::found::{Place, Scan};
 use destage_nand::geometry::Geometry;
+use destage_nand::medium::Pools;
 use destage_nand::operation::Operations;
 
 const ZNS: &str = "NVMe Zoned Namespace Command Set 1.1";
@@ -292,6 +293,13 @@ impl Ftl for Zns {
             self.data.die_mut(die).close_open();
         }
         self.most_open = self.open();
+    }
+
+    fn pools(&self) -> Pools {
+        Pools {
+            zone_blocks: self.zones.blocks,
+            ..self.data.pools()
+        }
     }
 
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {

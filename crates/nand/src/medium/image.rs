@@ -13,8 +13,9 @@
 //! A program writes the data first, and then the entry of the page. The *life* of a block lasts from one erase to the
 //! next, and a page entry belongs to one life of its block. An erase increases the erase count of the block. This one
 //! write invalidates all page entries of the life before. The erase is written to the store only when a page of the
-//! block is programmed again, or when the last other erased block of the die is used. Before the erase is written,
-//! the store makes copies of pages of the block, and data that replaced its pages, durable.
+//! block is programmed again, or when its pool, the blocks among which the layer looks for its next free block, has no
+//! other erased block. Before the erase is written, the store makes copies of pages of the block, and data
+//! that replaced its pages, durable.
 //!
 //! The sequence of writes can break off at any point, even within a write. The store then holds contents that a loss
 //! of power could also have left on flash. A partly written entry has a wrong checksum, and its page is unreadable.
@@ -40,6 +41,7 @@ use destage_base::Lpn;
 
 use super::cells::{self, Block, Cell, Data, Stored};
 use super::cut::{Done, Undo};
+use super::erased::{Erased, Pools};
 use super::keeper::{Fault, Store};
 use super::{Medium, Spare, SpareKind, Spot};
 use crate::geometry::Geometry;
@@ -79,9 +81,7 @@ const HAS_OWNER: u8 = 4;
 /// The layout of a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    blocks_per_die: u64,
-    pages_per_block: u64,
-    page_bytes: u64,
+    geometry: Geometry,
     marks_at: u64,
     blocks_at: u64,
     pages_at: u64,
@@ -96,10 +96,8 @@ impl Layout {
     /// size does not fit into 64 bits.
     #[must_use]
     pub fn new(geometry: &Geometry, base: u64) -> Option<Self> {
-        let blocks_per_die = u64::from(geometry.blocks_per_die());
-        let blocks = blocks_per_die * u64::from(geometry.dies);
-        let pages_per_block = u64::from(geometry.pages_per_block);
-        let pages = blocks.checked_mul(pages_per_block)?;
+        let blocks = u64::from(geometry.blocks_per_die()) * u64::from(geometry.dies);
+        let pages = blocks.checked_mul(u64::from(geometry.pages_per_block))?;
         let marks_at = base.next_multiple_of(ALIGNMENT);
         let blocks_at = marks_at + 2 * ALIGNMENT;
         let pages_at = (blocks_at + blocks * 2 * BLOCK_BYTES).next_multiple_of(ALIGNMENT);
@@ -107,9 +105,7 @@ impl Layout {
         let data_at = data_at.checked_next_multiple_of(ALIGNMENT)?;
         let data = pages.checked_mul(geometry.page_bytes)?;
         Some(Self {
-            blocks_per_die,
-            pages_per_block,
-            page_bytes: geometry.page_bytes,
+            geometry: *geometry,
             marks_at,
             blocks_at,
             pages_at,
@@ -118,16 +114,24 @@ impl Layout {
         })
     }
 
+    fn blocks_per_die(&self) -> u64 {
+        u64::from(self.geometry.blocks_per_die())
+    }
+
+    fn pages_per_block(&self) -> u64 {
+        u64::from(self.geometry.pages_per_block)
+    }
+
     fn block(&self, die: u32, block: u32) -> u64 {
-        u64::from(die) * self.blocks_per_die + u64::from(block)
+        u64::from(die) * self.blocks_per_die() + u64::from(block)
     }
 
     fn page(&self, spot: Spot) -> u64 {
-        self.block(spot.die, spot.block) * self.pages_per_block + u64::from(spot.page)
+        self.block(spot.die, spot.block) * self.pages_per_block() + u64::from(spot.page)
     }
 
     fn data_of(&self, spot: Spot) -> u64 {
-        self.data_at + self.page(spot) * self.page_bytes
+        self.data_at + self.page(spot) * self.geometry.page_bytes
     }
 
     /// Offset of the entry of block `number` for its life after `erases` erases. The two places of the entry are used
@@ -276,8 +280,8 @@ pub(super) struct Kept {
     damage: Arc<AtomicBool>,
     /// The erases that are not written to the store yet, by die and block.
     unwritten: BTreeMap<(u32, u32), Waiting>,
-    /// By die, the number of erased blocks whose erase is also in the store.
-    erased: Vec<u32>,
+    /// The blocks that are erased in the store.
+    erased: Erased,
     /// The mark for the writes so far.
     mark: Mark,
 }
@@ -307,17 +311,11 @@ impl Kept {
     /// then on only the store has the bytes of the page. `begins` says whether the page is the first page of that
     /// life.
     pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
-        let waits = self.unwritten.contains_key(&(spot.die, spot.block));
-        let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
-        // A mount needs an erased block on each die. A block whose erase is not written yet is not erased for a
-        // mount.
-        let is_last = begins && self.erased[spot.die as usize] <= 1;
-        if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
+        if !self.unwritten.is_empty() && self.needs_erases(spot) {
             self.write_erases();
         }
         if begins {
-            let erased = &mut self.erased[spot.die as usize];
-            *erased = erased.saturating_sub(1);
+            self.erased.remove(spot.die, spot.block);
         }
         if let Data::Here(bytes) = &stored.data {
             self.write(self.layout.data_of(spot), bytes);
@@ -329,6 +327,17 @@ impl Kept {
         self.tell_mark();
     }
 
+    /// Whether erases have to be written before the page at `spot` is programmed. A mount needs erased blocks in
+    /// each pool. For a mount, a block whose erase is not written yet is not erased: its pages that were
+    /// trimmed, or that were replaced by lost pages, are valid again.
+    fn needs_erases(&self, Spot { die, block, .. }: Spot) -> bool {
+        let of_die = self.unwritten.range((die, 0)..=(die, u32::MAX));
+        let pool = self.erased.pool_of(die, block);
+        let mut of_pool = of_die.filter(|((_, waits), _)| self.erased.pool_of(die, *waits) == pool);
+        self.unwritten.contains_key(&(die, block))
+            || !self.erased.has_enough_without(die, block) && of_pool.next().is_some()
+    }
+
     /// Passes the mark to the store, unless the store has damage: then data are no longer written, and cannot become
     /// durable.
     fn tell_mark(&self) {
@@ -338,8 +347,12 @@ impl Kept {
     }
 
     /// Records an erase of `block` of `die`, after `programs` programs. `is` is the state of the block after the
-    /// erase. The erase is written to the store later ([`Kept::write_erases`]).
-    pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
+    /// erase, and `was_erased` says whether it was erased before. The erase is written to the store later
+    /// ([`Kept::write_erases`]).
+    pub fn erase(&mut self, (die, block): (u32, u32), was_erased: bool, is: &Block, programs: u64) {
+        if was_erased && !self.unwritten.contains_key(&(die, block)) {
+            self.erased.remove(die, block);
+        }
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
             erases: is.erases,
@@ -364,7 +377,7 @@ impl Kept {
             let entry = block_entry(waiting.erases, waiting.earlier);
             self.put_block(die, block, waiting.erases, &entry);
             self.mark.erases += waiting.times;
-            self.erased[die as usize] += 1;
+            self.erased.insert(die, block);
         }
         self.tell_mark();
         self.store.sync();
@@ -554,8 +567,8 @@ struct Loaded {
 
 impl Medium {
     /// Loads this new medium from `store`, and from then on writes all changes of the medium to `store`. The device
-    /// has `pages` logical pages, and `layout` is the layout for its geometry. The caller has to mount the device
-    /// afterwards.
+    /// has `pages` logical pages, its layer takes free blocks from `pools`, and `layout` is the layout for its geometry.
+    /// The caller has to mount the device afterwards.
     ///
     /// # Errors
     /// If durable data are missing.
@@ -564,15 +577,17 @@ impl Medium {
         store: Arc<dyn Store>,
         layout: Layout,
         pages: u64,
+        pools: Pools,
     ) -> Result<(), Damage> {
         let marks = Marks::find(&layout, |at, out| store.read(at, out));
         let mark = marks.ok_or(Damage::NoMark)?.latest();
+        let erased = Erased::new(&layout.geometry, pools);
         let kept = Kept {
             store,
             layout,
             damage: Arc::default(),
             unwritten: BTreeMap::new(),
-            erased: Vec::new(),
+            erased,
             mark,
         };
         let mut unreadable = self.load_all(&kept, pages)?;
@@ -595,10 +610,10 @@ impl Medium {
             (layout.blocks_at..layout.pages_at, 2 * BLOCK_BYTES),
             (
                 layout.pages_at..layout.data_at,
-                layout.pages_per_block * PAGE_BYTES,
+                layout.pages_per_block() * PAGE_BYTES,
             ),
         ];
-        let all = self.dies.len() as u64 * layout.blocks_per_die;
+        let all = self.dies.len() as u64 * layout.blocks_per_die();
         let mut numbers = BTreeSet::new();
         for (table, per_block) in tables {
             let mut from = table.start;
@@ -612,8 +627,8 @@ impl Medium {
         let (mut entries, mut erases, mut broken) = (0, 0, Vec::new());
         for number in numbers {
             let (die, block) = (
-                (number / layout.blocks_per_die) as u32,
-                (number % layout.blocks_per_die) as u32,
+                (number / layout.blocks_per_die()) as u32,
+                (number % layout.blocks_per_die()) as u32,
             );
             let (is, loaded) = self.load(kept, number, pages);
             let spot = |page| Spot { die, block, page };
@@ -653,16 +668,17 @@ impl Medium {
         kept.store.sync();
     }
 
-    /// Counts, for each die, the erased blocks whose erase is in the store.
+    /// Notes which blocks are erased in the store.
     fn count_erased(&mut self) {
         let Some(kept) = &mut self.kept else { return };
-        let all = kept.layout.blocks_per_die as u32;
-        let of_die = |(die, state): (u32, &super::Die)| {
-            let used = state.blocks.made().filter(|(_, block)| !block.is_erased());
-            let waiting = kept.unwritten.range((die, 0)..=(die, u32::MAX)).count() as u32;
-            all - used.count() as u32 - waiting
-        };
-        kept.erased = (0..).zip(&self.dies).map(of_die).collect();
+        kept.erased.reset();
+        for (die, state) in (0..).zip(&self.dies) {
+            for (block, of_block) in state.blocks.made() {
+                if !of_block.is_erased() || kept.unwritten.contains_key(&(die, block)) {
+                    kept.erased.remove(die, block);
+                }
+            }
+        }
     }
 
     /// Checks the pages that were programmed after the mark. Pages whose data do not match their checksum become
@@ -710,7 +726,7 @@ impl Medium {
             lasting: block.earlier,
             ..Loaded::default()
         };
-        let per_block = layout.pages_per_block * PAGE_BYTES;
+        let per_block = layout.pages_per_block() * PAGE_BYTES;
         let mut table = vec![0; per_block as usize];
         kept.store
             .read(layout.pages_at + number * per_block, &mut table);

@@ -14,6 +14,7 @@ mod blocks;
 mod cells;
 mod commands;
 mod cut;
+mod erased;
 mod fill;
 pub mod image;
 mod keeper;
@@ -40,6 +41,7 @@ use self::commands::Progress;
 pub use self::commands::{FlashCommand, Pass};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
+pub use self::erased::Pools;
 use self::fill::AtFirst;
 pub use self::fill::Placement;
 use self::image::Kept;
@@ -369,15 +371,14 @@ impl Medium {
     /// [Trims](Self::trim) all of `pages`. The pages of whole chunks of the table that were never programmed by the host
     /// use no memory.
     pub fn trim_all(&mut self, pages: &Range<u64>) {
+        let nowhere = Entry::new(None, 0);
         for part in parts(&(pages.start as usize..pages.end as usize)) {
-            let is_empty = matches!(self.pages.rule(), AtFirst::Nowhere);
-            if self.pages.is_set(part.start) || is_empty && self.pages.is_as_at_first(part.start) {
-                // None of these pages has contents.
+            if self.pages.has_only(part.start, nowhere) {
                 continue;
             }
             let mut entries = part.clone().map(|page| self.pages.get(page));
             if entries.all(|entry| entry.version == 0) {
-                self.pages.set_all(part, Entry::new(None, 0));
+                self.pages.set_all(part, nowhere);
             } else {
                 part.for_each(|page| self.trim(Lpn(page as u64)));
             }
@@ -711,7 +712,7 @@ impl Medium {
         let before = self.dies[die as usize].blocks[block].erase();
         if let Some(kept) = &mut self.kept {
             let erased = &self.dies[die as usize].blocks[block];
-            kept.erase(die, block, erased, self.programs);
+            kept.erase((die, block), before.is_erased(), erased, self.programs);
         }
         Ok(Undo::Erase(Box::new(before)))
     }

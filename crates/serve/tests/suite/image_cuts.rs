@@ -16,12 +16,21 @@ use destage_sim::settings::Config;
 
 use tape::{Tape, ask, blank, live, opened, put, sectors, settings};
 
+/// A value that a sector received from a request.
+#[derive(Clone, Copy)]
+struct Accepted {
+    value: u64,
+    /// The number of writes before the request was accepted.
+    before: usize,
+    /// Whether the request was a trim. After a loss of power, the sector may then hold any value that it ever had.
+    is_trim: bool,
+}
+
 /// The accepted and promised values. A moment is given as the number of writes that the tape had received by then.
 #[derive(Default)]
 struct Promises {
-    /// For each sector, its accepted values in order. For each value, the number of writes before the request with
-    /// this value was accepted.
-    accepted: Vec<Vec<(u64, usize)>>,
+    /// For each sector, its accepted values in order.
+    accepted: Vec<Vec<Accepted>>,
     /// For each answer that is a promise, the number of writes before this answer. For each sector, the number of
     /// accepted values that are older than the promised value.
     promised: Vec<(usize, Vec<usize>)>,
@@ -37,9 +46,14 @@ impl Promises {
             .find(|(after, _)| *after <= writes);
         for (sector, value) in found.iter().enumerate() {
             let least = promised.map_or(0, |(_, least)| least[sector]);
-            let allowed = self.accepted[sector].iter().skip(least);
-            let mut allowed = allowed.filter(|(_, before)| *before <= writes);
-            if !allowed.any(|(allowed, _)| allowed == value) {
+            let accepted = self.accepted[sector].iter();
+            let accepted = accepted.take_while(|accepted| accepted.before <= writes);
+            let is_trimmed = accepted
+                .clone()
+                .skip(least)
+                .any(|accepted| accepted.is_trim);
+            let mut allowed = accepted.skip(if is_trimmed { 0 } else { least });
+            if !allowed.any(|accepted| accepted.value == *value) {
                 return Err(format!(
                     "sector {sector} holds {value} after {writes} writes"
                 ));
@@ -48,6 +62,12 @@ impl Promises {
         Ok(())
     }
 }
+
+const AT_FIRST: Accepted = Accepted {
+    value: 0,
+    before: 0,
+    is_trim: false,
+};
 
 /// A device that was used, with all writes to its file.
 struct Used {
@@ -85,7 +105,7 @@ impl Used {
         let mut device = live(&config, &tape);
         let sectors_of = device.sectors();
         let mut promises = Promises {
-            accepted: vec![vec![(0, 0)]; sectors_of as usize],
+            accepted: vec![vec![AT_FIRST]; sectors_of as usize],
             promised: Vec::new(),
         };
         let lasts = || {
@@ -109,13 +129,23 @@ impl Used {
             }
             let kind = match random.below(5) {
                 0 => RequestKind::WriteZeroes,
+                1 => RequestKind::Trim,
                 _ => RequestKind::Write,
             };
-            let fua = random.below(10) == 0;
+            // A trim has an effect on whole pages only.
+            let range = match kind {
+                RequestKind::Trim => first / 2 * 2..(first + length).next_multiple_of(2),
+                _ => range,
+            };
+            let fua = random.below(10) == 0 && kind != RequestKind::Trim;
             let now = tape.writes();
             for sector in range.clone() {
                 let value = if kind == RequestKind::Write { value } else { 0 };
-                promises.accepted[sector as usize].push((value, now));
+                promises.accepted[sector as usize].push(Accepted {
+                    value,
+                    before: now,
+                    is_trim: kind == RequestKind::Trim,
+                });
             }
             ask(&mut device, kind, range.clone(), fua, value)?;
             if fua {
@@ -129,7 +159,7 @@ impl Used {
             }
         }
         // While the device runs, it must return the newest value of each sector.
-        let newest = promises.accepted.iter().map(|all| all[all.len() - 1].0);
+        let newest = promises.accepted.iter().map(|all| all[all.len() - 1].value);
         assert!(
             sectors(&device)? == newest.collect::<Vec<u64>>(),
             "{pairs:?}"
@@ -172,6 +202,31 @@ impl Used {
             false => Err(format!("it is another after {writes} writes")),
         }
     }
+}
+
+const SCHEMES: [&str; 2] = ["buffer.kind=lru", "buffer.kind=bplru"];
+
+/// The shapes of the dies of the devices.
+const SHAPES: [&[&str]; 2] = [&[], &["flash.planes_per_die=2", "flash.pages_per_block=8"]];
+
+/// The settings of each device: its layer, its scheme and its shape.
+fn devices() -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    for row in FTLS.iter().filter(|row| row.has_flash) {
+        for scheme in SCHEMES {
+            for shape in SHAPES {
+                let layer = format!("ftl.kind={}", row.name);
+                let shape = shape.iter().map(|pair| (*pair).to_owned());
+                all.push(
+                    [layer, scheme.to_owned()]
+                        .into_iter()
+                        .chain(shape)
+                        .collect(),
+                );
+            }
+        }
+    }
+    all
 }
 
 /// The tests end the writes to an image at moments that are this many writes apart. `make whole` (`DESTAGE_WHOLE=1`)
@@ -241,12 +296,10 @@ fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String
 
 #[test]
 fn a_crash_of_the_machine_keeps_what_was_promised() {
-    for row in FTLS.iter().filter(|row| row.has_flash) {
-        let layer = format!("ftl.kind={}", row.name);
-        for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
-            if let Err(why) = crash_anywhere(&[&layer, scheme], 300, false) {
-                panic!("{layer} {scheme}: {why}");
-            }
+    for pairs in devices() {
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        if let Err(why) = crash_anywhere(&pairs, 300, false) {
+            panic!("{pairs:?}: {why}");
         }
     }
 }
@@ -262,12 +315,10 @@ fn erases_that_nothing_lasts_before_are_found() {
 
 #[test]
 fn cut_off_after_any_write_it_is_what_a_loss_of_power_leaves() {
-    for row in FTLS.iter().filter(|row| row.has_flash) {
-        let layer = format!("ftl.kind={}", row.name);
-        for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
-            if let Err(why) = cut_off_anywhere(&[&layer, scheme], false) {
-                panic!("{layer} {scheme}: {why}");
-            }
+    for pairs in devices() {
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        if let Err(why) = cut_off_anywhere(&pairs, false) {
+            panic!("{pairs:?}: {why}");
         }
     }
 }

@@ -51,7 +51,7 @@ impl Config {
             Media::Image(store, base) => {
                 let mut medium = self.empty_medium();
                 let layout = self.image_layout(base)?;
-                let kept = medium.keep_in(store, layout, ftl.pages());
+                let kept = medium.keep_in(store, layout, ftl.pages(), ftl.pools());
                 kept.map_err(SimError::Image)?;
                 let mut payload = Payload::new(medium, sizes.0, sizes.1);
                 let mounted = payload.mount(ftl, &self.timing(), &mut |_, _| {});
