@@ -663,6 +663,15 @@ mod tests {
             let text = resolved(&pairs).err().unwrap().to_string();
             assert_eq!(text, undivided, "{pairs:?}");
         }
+        let shortened = [
+            striped,
+            "flash.program_unit=2",
+            "flash.pages_per_block=14",
+            "flash.cell_mode=pslc",
+            "flash.bits_per_cell=2",
+        ];
+        let text = resolved(&shortened).err().unwrap().to_string();
+        assert!(text.contains("divides the 7 pages of a block"), "{text}");
         let whole = [striped, "flash.program_unit=2", "flash.summary_page=true"];
         let text = resolved(&whole).err().unwrap().to_string();
         assert!(text.contains("the layer counts whole units"), "{text}");

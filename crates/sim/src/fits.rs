@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::front::{WEIGHT_MAX, weights};
 use crate::mapping::{MOST_UNITS, units_per_page};
 use crate::media::{MOST_TYPES, times};
-use crate::parameters::ByHandle;
+use crate::parameters::{ByHandle, CellMode};
 use crate::power::is_capacitor;
 use crate::precondition::{self, Precondition};
 
@@ -99,15 +99,23 @@ fn units(config: &Config) -> Result<(), String> {
     let Some(units) = config.units_in_effect() else {
         return Ok(());
     };
-    let (block_pages, of_flash) = (config.typed.flash.pages_per_block, config.units_per_page);
-    match block_pages.is_multiple_of(units.pages) {
-        true => Ok(()),
-        false => Err(format!(
-            "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}",
-            units.pages / of_flash,
-            block_pages / of_flash
-        )),
+    if units.block_pages.is_multiple_of(units.pages) {
+        return Ok(());
     }
+    let (flash, of_flash) = (&config.typed.flash, config.units_per_page);
+    let all = flash.pages_per_block / of_flash;
+    let block = match config.cell_mode() {
+        CellMode::Native => format!("flash.pages_per_block = {all}"),
+        CellMode::Pslc => format!(
+            "the {} pages of a block with one bit in each cell (flash.cell_mode = pslc, flash.pages_per_block = {all}, flash.bits_per_cell = {})",
+            units.block_pages / of_flash,
+            flash.bits_per_cell
+        ),
+    };
+    Err(format!(
+        "flash.program_unit = {}: expected a number that divides {block}",
+        units.pages / of_flash
+    ))
 }
 
 /// Checks the size of the groups of planes that work in rounds. The layer does not know these groups, so it cannot

@@ -276,7 +276,7 @@ fn blocks(record: &Record) -> u64 {
         .product()
 }
 
-/// For each of `traces`, its [short](short) name. If several traces have the same short name, such as files of one name
+/// For each of `traces`, its [`short`] name. If several traces have the same short name, such as files of one name
 /// in different folders, their names are as many of the last folders and the file as tell them apart.
 #[must_use]
 pub fn short_names<'a>(traces: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
