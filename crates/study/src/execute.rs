@@ -26,7 +26,7 @@ use destage::{Effort, compare};
 /// The largest number of runs that one task simulates together. All runs of a task share one pass over their
 /// input. A larger number reduces the share of the time that is spent on decoding the input; a smaller number
 /// reduces the work that is lost when the user interrupts the program.
-const TOGETHER: usize = 8;
+const TOGETHER: usize = 16;
 
 /// Returns the results of each of `studies`. Runs that have no result in `store` are executed first, and their
 /// results are stored there.
@@ -121,24 +121,28 @@ pub(super) fn make(
 /// their number is at most [`TOGETHER`].
 fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     let mut tasks: Vec<Vec<usize>> = Vec::new();
+    // For each input, by its address: its latest task.
+    let mut latest = BTreeMap::new();
     for &index in to_do {
         let cell = cells[index];
-        let fits = |task: &Vec<usize>| {
-            let first = cells[task[0]];
-            // If the size of the device follows from the input, a comparison gives all runs that are simulated
-            // together the same size, so the result of a run would depend on the other runs of its task. In a
-            // study, such a run is therefore a task of its own.
-            let alone = |cell: &Cell| {
-                cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
-            };
-            Arc::ptr_eq(&first.input, &cell.input)
-                && !alone(first)
-                && !alone(cell)
-                && task.len() < TOGETHER
-        };
-        match tasks.last_mut() {
-            Some(task) if fits(task) => task.push(index),
-            _ => tasks.push(vec![index]),
+        // If the size of the device follows from the input, a comparison gives all runs that are simulated together the
+        // same size, so the result of a run would depend on the other runs of its task. In a study, such a run is
+        // therefore a task of its own.
+        let is_alone =
+            cell.destages || cell.what == What::Trace || cell.combination.config.fits_input();
+        if is_alone {
+            tasks.push(vec![index]);
+            continue;
+        }
+        let of_input = latest
+            .entry(Arc::as_ptr(&cell.input))
+            .or_insert(tasks.len());
+        match tasks.get_mut(*of_input) {
+            Some(task) if task.len() < TOGETHER => task.push(index),
+            _ => {
+                *of_input = tasks.len();
+                tasks.push(vec![index]);
+            }
         }
     }
     tasks
