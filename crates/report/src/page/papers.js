@@ -418,7 +418,7 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
   const told = turned.map(foldedList);
-  if (!open.length && kind !== "own") told.push(make("p", {}, "No open rule of this paper is varied; what is corrected in its schemes stands with the paper."));
+  if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of this paper is varied. Where its algorithm cannot work as printed, this project corrects it; the section of the paper lists the corrections."));
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
@@ -428,7 +428,7 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
 /** @type {(part: HTMLElement, claims: Data.Claim[], data: Page.Of<"reproduce">) => void} */
 function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const said = verdictWords(known);
-  const columns = [{ name: "claim" }, { name: "why" }, { name: "values" }, { name: "asked" }, { name: "turned by" }, { name: "said in" }, { name: "measured on" }, { name: "run" }, { name: "figure" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
+  const columns = [{ name: "claim" }, { name: "why" }, { name: "values" }, { name: "asked" }, { name: "turned by" }, { name: "where" }, { name: "measured on" }, { name: "run" }, { name: "figure" }, { name: "formula" }, { name: "verdict" }, { name: "published" }, { name: "measured" }];
   const value = (/** @type {Data.Told} */ each) => (each === null ? null : spoken(each, ""));
   const rows = claims.map((claim) => {
     const row = [`${claim.paper} ${claim.id}: ${claim.statement}`, [...claim.because, ...claim.folded].join(" "), claim.quantity, claim.asked || null, claim.turned.join(" ") || null, claim.place, claim.on || null, claim.commands.map(({ command }) => command).join("; ") || null, claim.figures.join(", ") || null, claim.check, said(claim.verdict).words, value(claim.published), value(claim.measured)];
@@ -442,7 +442,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
         const link = make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`);
         return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said, claim.readings)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
       }
-      case "said in": return sourceOf(claim, papers);
+      case "where": return sourceOf(claim, papers);
       case "why": return whyOf(claim);
       case "values": return valuesOf(claim);
       case "turned by": return turnedOf(claim, papers);

@@ -268,12 +268,14 @@ impl Readings {
         let unused = match unused.as_slice() {
             [] => String::new(),
             all if all.len() == self.rules.len() => format!(
-                "No rule that the paper leaves open bears on this claim: its runs do not use {}.",
+                "The runs of this claim are not repeated under other readings of the rules that the paper leaves open ({}).",
                 listed(all)
             ),
-            [one] => format!("The open rule {one} changes no run of this claim."),
+            [one] => format!(
+                "The runs of this claim are not repeated under other readings of the open rule {one}."
+            ),
             some => format!(
-                "The open rules {} change no run of this claim.",
+                "The runs of this claim are not repeated under other readings of the open rules {}.",
                 listed(some)
             ),
         };
@@ -657,7 +659,7 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The open rules a and b change no run of this claim."
+            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The runs of this claim are not repeated under other readings of the open rules a and b."
         );
     }
 
@@ -689,7 +691,7 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The runs of this claim are made with a = 0 only; it is not judged under other readings. The open rule b changes no run of this claim."
+            "The runs of this claim are made with a = 0 only; it is not judged under other readings. The runs of this claim are not repeated under other readings of the open rule b."
         );
         assert_eq!(readings.share_of("X").map(|share| share.tried), None);
     }
@@ -724,12 +726,12 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "No rule that the paper leaves open bears on this claim: its runs do not use a and b."
+            "The runs of this claim are not repeated under other readings of the rules that the paper leaves open (a and b)."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b) makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The open rule a changes no run of this claim."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b) makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The runs of this claim are not repeated under other readings of the open rule a."
         );
         assert_eq!(
             readings.others("Y").unwrap(),
@@ -743,7 +745,7 @@ mod tests {
         readings.combinations[3].claims.insert("Y".to_owned(), true);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The open rule a changes no run of this claim."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The runs of this claim are not repeated under other readings of the open rule a."
         );
         assert_eq!(readings.others("Y"), None);
     }

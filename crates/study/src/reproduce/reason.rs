@@ -300,7 +300,7 @@ impl Case<'_> {
         let interval = interval.and_then(|by| self.interval(by));
         match (asks.len(), interval, tried.holds) {
             (1..=SHORT, _, true) => format!(", since {asks}"),
-            (1..=SHORT, _, false) => format!("; asked is that {asks}"),
+            (1..=SHORT, _, false) => format!("; the check asks that {asks}"),
             (0, Some(interval), true) => format!(", since that is {interval}"),
             (0, Some(interval), false) => format!(", since that is not {interval}"),
             _ => String::new(),
@@ -548,7 +548,7 @@ impl Case<'_> {
         if outcome.evidence.fails_on_part() {
             let first = &outcome.first;
             return format!(
-                "The claim fails on a part of the paper's trace in all that was tried. That the whole trace does as this part is an assumption that the paper does not state, so the failure contradicts nothing. {}{}.",
+                "The claim fails on a part of the paper's trace in every case and reading of this row. That the whole trace does as this part is an assumption that the paper does not state, so the failure contradicts nothing. {}{}.",
                 self.state(first),
                 self.since(first)
             );

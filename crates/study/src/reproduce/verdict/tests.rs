@@ -693,7 +693,7 @@ fn words_name_cases_and_ranges() {
     );
     assert_eq!(
         judged.why.because[0],
-        "On the paper's own trace, the claim fails for 1 of the 2 cases (second: 50 to 300); asked is that the first is above 60."
+        "On the paper's own trace, the claim fails for 1 of the 2 cases (second: 50 to 300); the check asks that the first is above 60."
     );
 }
 
