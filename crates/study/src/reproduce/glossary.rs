@@ -1,7 +1,7 @@
 //! The glossary of a report, for readers who know the papers but not the program.
 
 /// Words and their meanings, in the order in which the glossary shows them.
-pub(super) const GLOSSARY: [(&str, &str); 45] = [
+pub(super) const GLOSSARY: [(&str, &str); 49] = [
     (
         "claim",
         "A statement of a paper, or a statement of this project (R, T). Its name is the letter of its paper and a number; the trace, size or setting follows after a point, as in P12.cello-d8-best. The words are this project's: a claim says what the paper says, and gives the place where it says so. Words of the paper itself stand in quotation marks. A claim that only follows from what a paper says has the word inferred in its statement and beside its place.",
@@ -155,6 +155,14 @@ pub(super) const GLOSSARY: [(&str, &str); 45] = [
         "The operation by which a layer with log blocks collects all pages of a block in one place: a switch merge turns a log block into the data block and copies nothing, a full merge copies every page.",
     ),
     (
+        "element",
+        "The EPO paper's word for a part of the flash that works on its own; a die in the runs.",
+    ),
+    (
+        "saturated rate",
+        "The requests a second that a drive serves if more are offered than it can serve.",
+    ),
+    (
         "nocache, lru, block-lru",
         "No buffer; a buffer that evicts the least recently used page; and one that evicts the least recently used block (the BPAC paper calls it BPLRU).",
     ),
@@ -173,6 +181,14 @@ pub(super) const GLOSSARY: [(&str, &str); 45] = [
     (
         "wb, apu-lru, apu-lfu, apu-lru-d, apu-lfu-d",
         "APU's caches: wb writes nothing back in idle time; apu-lru and apu-lfu write back one line at a time, by recency or by frequency of use; the variants with -d write back on all packages at once.",
+    ),
+    (
+        "belady, infinite",
+        "Bounds, and not schemes for a drive: belady evicts the page whose next write is farthest in the future, and infinite evicts nothing.",
+    ),
+    (
+        "lirs-wsr, req-block, co-active, and other names of schemes",
+        "Published write buffers beside those of the papers that are judged here. The documentation of destage has a page for each, with its source and its rules.",
     ),
     (
         "ecr, femu, mqsim, nvmevirt, simplessd",

@@ -111,7 +111,10 @@ pub(super) fn listed(
         true => {
             "; counted over the trace alone, so buffer, layer and times play no part".to_owned()
         }
-        false => format!("{}{}", load(rows, runs), around(rows, rules, runs)),
+        false => {
+            let around = around(rows, rules, runs);
+            format!("{}{}{around}", load(rows, runs), start(rows, rules, runs))
+        }
     };
     // Values that all groups have in common are shown only once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
@@ -224,6 +227,32 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         }
         _ => flash,
     }
+}
+
+/// What the flash holds before the first request of `runs`, after a semicolon. Empty if that is one of the open `rules`, or
+/// not the same in all runs with flash.
+fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
+    const START: &str = "sim.precondition";
+    let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    let with: Vec<_> = of_runs.filter(|row| !row.is("ftl", "none")).collect();
+    let is_open = rules.iter().any(|(_, parameter)| parameter == START);
+    let value = only(&with, START).filter(|_| !is_open);
+    let said = match value.as_deref().map(|value| value.trim_matches('"')) {
+        Some("none") => "the flash is empty at the start".to_owned(),
+        Some("sequential_fill") => "at the start every page was written once, in order".to_owned(),
+        Some(fill) => match fill.strip_prefix("random_fill:") {
+            Some("1") => {
+                "at the start every page was written once, in order, and then as many at random"
+                    .to_owned()
+            }
+            Some(times) => format!(
+                "at the start every page was written once, in order, and then {times} times as many at random"
+            ),
+            None => return String::new(),
+        },
+        None => return String::new(),
+    };
+    format!("; {said}")
 }
 
 /// The readings of the open `rules` that are no parameters of a scheme or layer, such as what the flash holds at the
@@ -450,11 +479,29 @@ fn axes_of(
                     .filter(|value| runs.iter().any(|run| has(run, value)))
                     .map(|value| told((rows, rules), runs, axis, &value))
                     .collect();
-                (!some.is_empty()).then(|| format!("{axis} {}", some.join(", ")))
+                (!some.is_empty()).then(|| match range(&some) {
+                    Some(range) => format!("{axis} {range}"),
+                    None => format!("{axis} {}", some.join(", ")),
+                })
             }
         }
     };
     axes.iter().filter_map(values).collect()
+}
+
+/// The count and the range of `values`, if they are more numbers than a reader would read one by one.
+fn range(values: &[String]) -> Option<String> {
+    const MANY: usize = 12;
+    let numbers: Vec<f64> = values
+        .iter()
+        .map_while(|value| value.parse().ok())
+        .collect();
+    if values.len() <= MANY || numbers.len() < values.len() {
+        return None;
+    }
+    let [least, most] = [f64::min, f64::max].map(|of| numbers.iter().copied().reduce(of));
+    let [least, most] = [least?, most?].map(|number| short(&number.into()));
+    Some(format!("({} values from {least} to {most})", values.len()))
 }
 
 /// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale. Empty if
