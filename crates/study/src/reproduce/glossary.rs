@@ -44,7 +44,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "rule left open, reading",
-        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; the default is the one that is nearest to the paper's wording, or this project's choice if the text says nothing, and none was chosen by results. Every combination of readings is tried on every claim of the paper, with the first seed and the other settings of the base run. A claim whose formula fixes a reading says so, and is not judged under the others. If a combination gives the claim the runs or the judged values of another, it is no further test and is not counted.",
+        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; the default is the one that is nearest to the paper's wording, or this project's choice if the text says nothing, and none was chosen by results. Every combination of readings is tried on every claim of the paper whose runs use one of these rules, with the first seed and the other settings of the base run; the row of another claim says that its runs are not repeated. A claim whose formula fixes a reading says so, and is not judged under the others. If a combination gives the claim the runs or the judged values of another, it is no further test and is not counted.",
     ),
     (
         "judged values",
