@@ -26,7 +26,7 @@ use destage::{Effort, compare};
 /// The largest number of runs that one task simulates together. All runs of a task share one pass over their
 /// input. A larger number reduces the share of the time that is spent on decoding the input; a smaller number
 /// reduces the work that is lost when the user interrupts the program.
-const TOGETHER: usize = 16;
+const TOGETHER: usize = 8;
 
 /// Returns the results of each of `studies`. Runs that have no result in `store` are executed first, and their
 /// results are stored there.
