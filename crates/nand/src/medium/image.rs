@@ -14,8 +14,8 @@
 //! next, and a page entry belongs to one life of its block. An erase increases the erase count of the block. This one
 //! write invalidates all page entries of the life before. The erase is written to the store only when a page of the
 //! block is programmed again, or when its pool, the blocks among which the layer looks for its next free block, has no
-//! other erased block. Before the erase is written, the store makes copies of pages of the block, and data
-//! that replaced its pages, durable.
+//! other erased block. Before the erase is written, the store makes copies of pages of the block, and data that
+//! replaced its pages, durable.
 //!
 //! The sequence of writes can break off at any point, even within a write. The store then holds contents that a loss
 //! of power could also have left on flash. A partly written entry has a wrong checksum, and its page is unreadable.
@@ -327,9 +327,9 @@ impl Kept {
         self.tell_mark();
     }
 
-    /// Whether erases have to be written before the page at `spot` is programmed. A mount needs erased blocks in
-    /// each pool. For a mount, a block whose erase is not written yet is not erased: its pages that were
-    /// trimmed, or that were replaced by lost pages, are valid again.
+    /// Whether erases have to be written before the page at `spot` is programmed. A mount needs erased blocks in each
+    /// pool. For a mount, a block whose erase is not written yet is not erased: its pages that were trimmed, or that
+    /// were replaced by lost pages, are valid again.
     fn needs_erases(&self, Spot { die, block, .. }: Spot) -> bool {
         let of_die = self.unwritten.range((die, 0)..=(die, u32::MAX));
         let pool = self.erased.pool_of(die, block);

@@ -237,20 +237,20 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     let with: Vec<_> = of_runs.filter(|row| !row.is("ftl", "none")).collect();
     let is_open = rules.iter().any(|(_, parameter)| parameter == START);
     let value = only(&with, START).filter(|_| !is_open);
-    let said = match value.as_deref().map(|value| value.trim_matches('"')) {
+    let said = match value.as_deref() {
+        None => return String::new(),
         Some("none") => "the flash is empty at the start".to_owned(),
         Some("sequential_fill") => "at the start every page was written once, in order".to_owned(),
-        Some(fill) => match fill.strip_prefix("random_fill:") {
-            Some("1") => {
-                "at the start every page was written once, in order, and then as many at random"
-                    .to_owned()
-            }
-            Some(times) => format!(
-                "at the start every page was written once, in order, and then {times} times as many at random"
-            ),
-            None => return String::new(),
-        },
-        None => return String::new(),
+        Some(fill) => {
+            let Some(times) = fill.strip_prefix("random_fill:") else {
+                return String::new();
+            };
+            let many = match times {
+                "1" => "as many".to_owned(),
+                times => format!("{times} times as many"),
+            };
+            format!("at the start every page was written once, in order, and then {many} at random")
+        }
     };
     format!("; {said}")
 }
@@ -611,6 +611,16 @@ mod tests {
             role: Role::Made,
             differs: String::new(),
         }
+    }
+
+    #[test]
+    fn many_numbers_are_given_as_a_range() {
+        let numbers = |count: u32| (0..count).map(|number| format!("{number}.5"));
+        assert_eq!(range(&numbers(12).collect::<Vec<_>>()), None);
+        let many: Vec<_> = numbers(13).collect();
+        assert_eq!(range(&many).unwrap(), "(13 values from 0.5 to 12.5)");
+        let named: Vec<_> = many.into_iter().chain(["none".to_owned()]).collect();
+        assert_eq!(range(&named), None);
     }
 
     #[test]
