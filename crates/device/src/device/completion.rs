@@ -279,7 +279,7 @@ impl Device {
         if self.waiters.of_one.is_empty() || self.buffer.is_leaving(slot) {
             return;
         }
-        if let Some(token) = self.waiters.of_one.remove(&slot.0) {
+        if let Some(token) = self.waiters.of_one.remove(slot) {
             driver.note(&Note::SlotGiven);
             self.operation_done(token, driver);
         }

@@ -173,7 +173,7 @@ impl Device {
             while let Some(slot) = self.buffer.next_pending_victim() {
                 // The program of the page in this slot may have ended at once.
                 if self.buffer.is_leaving(slot) {
-                    self.waiters.of_one.insert(slot.0, token);
+                    self.waiters.of_one.insert(slot, token);
                     self.remaining[token as usize] += 1;
                 }
             }

@@ -336,8 +336,7 @@ impl Scheme for SetCache {
             set[set.len() - 1] == VACANT,
             "no line is vacant for {entry:?}"
         );
-        set.rotate_right(1);
-        set[0] = entry.slot.0;
+        push_front(set, entry.slot.0);
         let index = entry.slot.0 as usize;
         *table::at(&mut self.pages, index, entry.page) = entry.page;
         *table::at(&mut self.states, index, State::Clean) = State::Dirty;
@@ -353,7 +352,7 @@ impl Scheme for SetCache {
         }
         let set = self.lines.of_mut(self.places.set_of(entry.page));
         let place = place_of(entry, set);
-        set[..=place].rotate_right(1);
+        push_front(&mut set[..=place], entry.slot.0);
         let group = self.group_of(entry.page);
         let frequency = &mut self.frequencies[entry.slot.0 as usize];
         *frequency = frequency.saturating_add(1);
@@ -474,8 +473,10 @@ impl SetCache {
     #[inline]
     fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
         let lines = self.lines.of_mut(lines);
-        lines.rotate_left(1);
-        lines[lines.len() - 1] = VACANT;
+        let mut next = VACANT;
+        for line in lines.iter_mut().rev() {
+            core::mem::swap(line, &mut next);
+        }
         self.len -= 1;
         self.drop_dirt(entry);
     }
@@ -528,6 +529,16 @@ impl SetCache {
             state,
             victim,
         );
+    }
+}
+
+/// Moves each of `lines` to the place behind it, and puts `slot` into the first place. The last line is overwritten. For the
+/// few lines of a set, a loop is faster than a call of the library that moves memory.
+#[inline]
+fn push_front(lines: &mut [u32], slot: u32) {
+    let mut before = slot;
+    for line in lines {
+        core::mem::swap(line, &mut before);
     }
 }
 
