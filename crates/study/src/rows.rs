@@ -76,6 +76,13 @@ impl Row {
         self.result.get("parameters").is_some()
     }
 
+    /// The kinds of the scheme and the layer of the run, without the parameters in their labels.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = String> + use<> {
+        let labels = ["buffer", "ftl"].map(|axis| self.labels.get(axis).cloned());
+        let kind = |label: String| label.split(':').next().unwrap_or_default().to_owned();
+        labels.into_iter().flatten().map(kind)
+    }
+
     /// Whether the label of the run on `axis` is equal to `value`.
     #[must_use]
     pub fn is(&self, axis: &str, value: &str) -> bool {

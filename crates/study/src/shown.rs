@@ -58,18 +58,19 @@ fn in_ranges(text: &str) -> String {
     shown.join(" ")
 }
 
-/// Formats `number` with four significant digits. A number just below 1 is shown with more digits, so that 0.999
-/// 99 is not rounded to 1.
+/// Formats `number` with four significant digits. A number just below 1 or 100 is shown with more digits, so that
+/// 0.999 99 is not rounded to 1, nor a change by 99.999 % to one by 100 %.
 fn rounded(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 {
         return "0".to_owned();
     }
     let before = size.log10().floor() as i32 + 1;
-    // For a number below 1: how many decimals are needed to reach the first digit that is not 9.
-    let until = match size < 1.0 {
-        true => 1 - (1.0 - size).log10().ceil() as i32,
-        false => 0,
+    // For a number below 1 or 100: how many decimals are needed to reach the first digit that is not 9.
+    let until = match size {
+        ..1.0 => 1 - (1.0 - size).log10().ceil() as i32,
+        99.0..100.0 => 1 - (100.0 - size).log10().ceil() as i32,
+        _ => 0,
     };
     let digits = usize::try_from((4 - before).max(until).clamp(0, 9)).unwrap_or(0);
     let text = format!("{number:.digits$}");
@@ -113,6 +114,8 @@ mod tests {
             json!(1e-6),
             json!(0.999_99),
             json!(-0.999_990_83),
+            json!(99.82),
+            json!(-99.996_3),
             json!(-1e-12),
         ];
         assert_eq!(
@@ -126,6 +129,8 @@ mod tests {
                 "0.000001",
                 "0.99999",
                 "-0.999991",
+                "99.82",
+                "-99.996",
                 "0"
             ]
         );

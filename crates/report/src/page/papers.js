@@ -416,9 +416,9 @@ function whyOf({ because, folded }) {
  * @type {(claim: Data.Claim, papers: Data.Paper[]) => Node | string} */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
-  if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
+  if (!experiment || verdict === "trace_missing" || (verdict === "not_checkable" && !turned.length)) return "nothing was varied";
   const told = turned.map(foldedList);
-  if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of this paper is varied. Where its algorithm cannot work as printed, this project corrects it; the section of the paper lists the corrections."));
+  if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of this paper is varied. Where its algorithm cannot work as printed, this project corrects it; ", make("a", { href: `#paper-${paper}` }, `the section ${paper} of this report`), " lists the corrections."));
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
@@ -452,7 +452,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
         const links = figuresOf(claim, figures);
         return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is judged" : "none: there are no other values");
       }
-      case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, String(value)));
+      case "formula": return claim.check === "not" ? make("span", { class: "quiet" }, "no check") : make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, String(value)));
       default: return null;
     }
   };

@@ -145,7 +145,7 @@ impl Verdict {
                 "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
             Self::UnderDetermined => {
-                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. A claim that fails on a relative in all cases is under-determined as well: a relative is a part of the paper's trace, and that the whole does as the part is an assumption. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's for the claim with this value, and for no other claim: such a claim is reproduced, and its row names the reading. For other claims the reading stays open, because a printed value can come out under a reading by chance."
+                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. A claim that needs a named assumption is under-determined whether it holds or fails, on any input. A claim that fails on a relative in all cases is under-determined as well: a relative is a part of the paper's trace, and that the whole does as the part is an assumption. If a value that the paper prints comes out under one reading of its rules, on its own trace or in a worked example, that reading counts as the paper's for the claim with this value, and for no other claim: such a claim is reproduced, and its row names the reading. For other claims the reading stays open, because a printed value can come out under a reading by chance."
             }
             Self::NotSeen => {
                 "On a stand-in, or on a recording of another system, the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the input or the paper, so the verdict contradicts neither."
@@ -155,7 +155,7 @@ impl Verdict {
             }
             Self::TraceMissing => "The claim needs a trace that was not found.",
             Self::NotCheckable => {
-                "This project cannot check the claim; or a run that the claim needs has failed; or the check compares nothing in the base run, because all values lie closer together than what counts as different."
+                "This project cannot check the claim; or a run that the claim needs has failed; or the check compares pairs of values, and in the base run no pair differs by more than what counts as different in each of the quantities that are compared."
             }
         }
     }

@@ -44,7 +44,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "rule left open, reading",
-        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; the default is the one that is nearest to the paper's wording, or this project's choice if the text says nothing, and none was chosen by results. Every combination of readings is tried on every claim of the paper whose runs use one of these rules, with the first seed and the other settings of the base run; the row of another claim says that its runs are not repeated. A claim whose formula fixes a reading says so, and is not judged under the others. If a combination gives the claim the runs or the judged values of another, it is no further test and is not counted.",
+        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; the default is the one that is nearest to the paper's wording, or this project's choice if the text says nothing, and none was chosen by results. Every combination of readings is tried on every claim of the paper whose runs use one of these rules, with the first seed and the other settings of the base run; the row of another claim says why its runs are not repeated. A claim whose formula fixes a reading says so, and is not judged under the others. If a combination gives the claim the runs or the judged values of another, it is no further test and is not counted.",
     ),
     (
         "judged values",
@@ -60,7 +60,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "relative",
-        "A real recording of a part of the paper's trace: one unit of Financial1 (ASU 9), or the first 10000 requests of Financial1. The row of the input says how it differs from the whole. A claim can hold on a relative, which is then named; a failure on it contradicts nothing, because the whole trace need not do as the part.",
+        "A real recording of a part of the paper's trace: one unit of Financial1 (ASU 9), or the first 10000 requests of Financial1. The row of the input says how it differs from the whole. A claim can hold on a relative, which is then named; a failure on it contradicts nothing, because the whole trace need not do as the part. A claim about the trace itself, such as how its writes are spread, needs the assumption that the whole is like the part, which its row names; a claim about schemes needs none to hold on a part of the trace.",
     ),
     (
         "stand-in",
@@ -100,7 +100,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "asked",
-        "The condition that the check demands of the measured values. Its limits were declared for all papers (see What counts as what).",
+        "The condition that the check demands of the measured values. For claims of papers its limits were declared for all papers alike (see What counts as what). The limits of this project's own statements R and T were set after the runs, so that \"holds\" says that the statement describes these runs, and not that a prediction came true. The limits of D are goals that were set before.",
     ),
     (
         "in proportion",
@@ -112,7 +112,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "open loop, closed loop",
-        "In an open loop, requests come at the times of the stream, whatever the device does; if a buffer of a run in an open loop has no room, the request waits in the device. In a closed loop, a fixed number of requests is always under way, and the next comes when one of them has ended. The settings closed (20 requests), closed-8, closed-32 and closed-64 are closed loops. The settings busy, crowded, denser, packed-320 and packed-360 are open loops in which requests come more often; each experiment says how much.",
+        "In an open loop, requests come at the times of the stream, whatever the device does; if a buffer of a run in an open loop has no room, the request waits in the device. In a closed loop, a fixed number of requests is always under way, and the next comes when one of them has ended. The settings closed (20 requests), closed-8, closed-32 and closed-64 are closed loops. Not every input is run in all four: the experiment lists those in which it is. The settings busy, crowded, denser, packed-320 and packed-360 are open loops in which requests come more often; each experiment says how much.",
     ),
     (
         "costs from counts of operations",
@@ -136,7 +136,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "dirty at the end",
-        "Pages that were written and are still in the buffer when a run ends. APU's paper counts them as saved: its printed rates come out so (A8, A9). Where a claim counts programs or saved writes, its row says how many such pages there are, or counts them as programmed.",
+        "Pages that were written and are still in the buffer when a run ends. APU's paper counts them as saved: its printed rates come out so (A8, A9). This way to count is taken from the printed values; no other runs belong to it, and the rows give the other count. Where a claim counts programs or saved writes, its row says how many such pages there are, or counts them as programmed.",
     ),
     (
         "floor",
@@ -192,10 +192,10 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "ecr, femu, mqsim, nvmevirt, simplessd",
-        "ecr is a scheme that considers the queues of the dies; the others are the buffers of four other simulators.",
+        "ecr evicts to dies whose queues are short, and takes the die of a page from the number of the page; the others are the buffers of four other simulators.",
     ),
     (
-        "page, block, hybrid, bast, fast, last, sast, superblock, dftl, hat",
-        "Translation layers. page maps pages and block maps whole blocks. hybrid maps blocks, and the pages of a block may be in any order. bast, fast, last and sast map blocks and have log blocks: each log block belongs to one block (bast), to a group of blocks (sast), or to all blocks (fast, last; these two also have log blocks of a single block, for sequential or long writes). superblock maps the pages within a group of blocks. dftl and hat map pages and keep the map in flash or in a separate memory.",
+        "page, block, hybrid, bast, fast, last, sast, superblock, striped, dftl, hat",
+        "Translation layers. page maps pages and block maps whole blocks. hybrid maps blocks, and the pages of a block may be in any order. bast, fast, last and sast map blocks and have log blocks: each log block belongs to one block (bast), to a group of blocks (sast), or to all blocks (fast, last; these two also have log blocks of a single block, for sequential or long writes). superblock maps the pages within a group of blocks. striped, in the models of drives of today, writes each page to the die with the fewest waiting operations, in superblocks over all dies. The blocks of these models are small, so that runs can be short, and erases are shorter in the same proportion. dftl and hat map pages and keep the map in flash or in a separate memory.",
     ),
 ];

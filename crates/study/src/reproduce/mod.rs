@@ -13,6 +13,7 @@
 //! | [`readings`] | judges all claims under every combination of interpretations of open rules |
 //! | `readme` | writes the README of a paper |
 //! | `reason` | explains a verdict in sentences |
+//! | `siblings` | lets claims with one sentence on several inputs name each other |
 //! | [`values`] | the published and the measured values of a claim |
 //! | `words` | the texts that describe the values of a claim |
 //!
@@ -26,6 +27,7 @@ pub mod ran;
 pub mod readings;
 mod readme;
 mod reason;
+mod siblings;
 pub mod thresholds;
 pub mod values;
 pub mod verdict;
@@ -41,7 +43,7 @@ use serde_json::{Value, json};
 use glossary::GLOSSARY;
 
 use crate::figure::{self, Figure};
-use crate::rows::Rows;
+use crate::rows::{Row, Rows};
 use crate::{
     Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
 };
@@ -302,6 +304,7 @@ impl Plan {
             let case = self.case(paper, claim, first, readings.as_ref());
             claims.push(case.judge()?);
         }
+        siblings::name(&mut claims);
         Ok(PaperReport {
             name: paper.name.clone(),
             source: paper.source().to_owned(),
@@ -331,6 +334,8 @@ impl Plan {
         // For each claim, the combinations that were evaluated before, with the results that the claim used under
         // them.
         let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
+        // For each claim, the kinds of the schemes and layers in its runs.
+        let mut kinds = BTreeMap::new();
         // For each claim, the values that it reads from its runs under the default.
         let mut by_default: BTreeMap<&str, Vec<Vec<Value>>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
@@ -351,6 +356,11 @@ impl Plan {
                 claims.insert(claim.id.clone(), tried.holds);
                 let all = case.over.map_or(&[][..], |(_, rows)| &rows.all);
                 let own = all.iter().filter(|row| tried.runs.contains(&row.labels));
+                if place == 0 {
+                    let own = own.clone().filter(|row| row.has_parameters());
+                    let of_runs: BTreeSet<_> = own.flat_map(Row::kinds).collect();
+                    kinds.insert(claim.id.clone(), of_runs);
+                }
                 let own: Vec<_> = own.map(|row| &row.result).collect();
                 // Runs with equal settings share one `Arc`, so comparing pointers is enough.
                 let is_own = |(_, other): &&Under<'_>| {
@@ -380,6 +390,7 @@ impl Plan {
             rules: readings::rules(paper),
             combinations,
             pinned,
+            kinds,
         }))
     }
 

@@ -60,6 +60,10 @@ pub(super) struct Reading {
     /// the values need no explanation.
     #[serde(default)]
     pub(super) says: Vec<String>,
+    /// Where the rule has an effect, such as `in a cache that is split`. Empty if it can have one in every run with its
+    /// scheme or layer.
+    #[serde(default)]
+    pub(super) acts: String,
 }
 
 /// The content of the file `claims.toml`.

@@ -22,7 +22,7 @@ pub struct Ran {
     /// if the claim uses no runs.
     pub runs: String,
     /// The scale of the runs, and how to execute them at the other scale, in sentences. Empty if the claim uses
-    /// no runs, or if both scales have the same runs.
+    /// no runs.
     pub scale: String,
     /// The commands that repeat the runs. In a command, DIR stands for the path of a folder of traces, and FILE
     /// for the path of a trace.
@@ -57,9 +57,37 @@ const TOLD: [(&str, &str, [&str; 2]); 3] = [
     ("ftl", "ftl.log_blocks", ["", " log blocks"]),
 ];
 
-/// An open rule of a paper: the kind of the scheme or layer, and the dotted name of the parameter that selects
-/// the interpretation.
-pub(super) type OpenRule = (String, String);
+/// The columns of files of measurements whose names need other words in a description: the name, and the words.
+const COLUMNS: [(&str, &str); 7] = [
+    ("what", "quantity"),
+    ("offered_writes_per_s", "writes offered a second"),
+    ("used_gib", "space in use, in GiB:"),
+    ("drive_writes", "data written, in capacities of the drive:"),
+    ("run", "run of the measurement"),
+    ("block_bytes", "request size"),
+    ("iodepth", "queue depth"),
+];
+
+/// The values in files of measurements that need other words: the column, the value, and the words.
+const MEASURED: [(&str, &str, &str); 6] = [
+    ("use", "judge", "rows that the fit did not use"),
+    ("use", "fit", "rows that the fit used"),
+    ("what", "waf", "write amplification"),
+    ("what", "wrandiops", "IOPS of random writes"),
+    (
+        "what",
+        "saturated writes_per_s",
+        "saturated rate in writes a second",
+    ),
+    ("what", "host_mib_per_s", "rate of the host in MiB/s"),
+];
+
+/// What is said of the scale if both scales have the same runs.
+const WHOLE: &str = "No input is cut: the runs are those of the full scale.";
+
+/// An open rule of a paper: the kind of the scheme or layer, the dotted name of the parameter that selects the
+/// interpretation, and what each of its values says, as a clause.
+pub(super) type OpenRule = (String, String, BTreeMap<String, String>);
 
 /// The name of the scheme without a buffer. A run with this scheme has no buffer size.
 const NONE: &str = "nocache";
@@ -235,7 +263,7 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     const START: &str = "sim.precondition";
     let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     let with: Vec<_> = of_runs.filter(|row| !row.is("ftl", "none")).collect();
-    let is_open = rules.iter().any(|(_, parameter)| parameter == START);
+    let is_open = rules.iter().any(|(_, parameter, _)| parameter == START);
     let value = only(&with, START).filter(|_| !is_open);
     let said = match value.as_deref() {
         None => return String::new(),
@@ -260,23 +288,17 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
 /// several values in `runs`.
 fn around(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     let of_runs = || rows.all.iter().filter(|row| runs.contains(&row.labels));
-    let has = |row: &&Row, kind: &str| {
-        let mut labels = [row.labels.get("buffer"), row.labels.get("ftl")]
-            .into_iter()
-            .flatten();
-        labels.any(|label| label.split(':').next() == Some(kind))
-    };
-    let outside = rules.iter().filter(|(_, parameter)| {
+    let has = |row: &&Row, kind: &str| row.kinds().any(|own| own == kind);
+    let outside = rules.iter().filter(|(_, parameter, _)| {
         !parameter.starts_with("buffer.") && !parameter.starts_with("ftl.")
     });
-    let said = outside.filter_map(|(kind, parameter)| {
+    let said = outside.filter_map(|(kind, parameter, says)| {
         let own: Vec<_> = of_runs().filter(|row| has(row, kind)).collect();
         let value = only(&own, parameter)?;
-        Some(format!(
-            "; {} {}",
-            without_section(parameter).replace('_', " "),
-            value
-        ))
+        Some(match says.get(&value) {
+            Some(clause) => format!("; {clause}"),
+            None => format!("; {} {value}", without_section(parameter).replace('_', " ")),
+        })
     });
     said.collect()
 }
@@ -320,7 +342,12 @@ fn device(rows: &[&Row]) -> String {
         ))
     };
     let blocks = pages.map(|pages| format!("blocks of {pages} pages"));
-    let parts: Vec<_> = [whole(), blocks, times()].into_iter().flatten().collect();
+    let unit = number("flash.program_unit").filter(|unit| *unit > 1.0);
+    let unit = unit.map(|unit| format!("{unit} pages are programmed together"));
+    let parts: Vec<_> = [whole(), blocks, times(), unit]
+        .into_iter()
+        .flatten()
+        .collect();
     match parts.is_empty() {
         true => String::new(),
         false => format!(" ({})", parts.join("; ")),
@@ -363,9 +390,9 @@ fn told(
     let kind = value.split(':').next().unwrap_or(value);
     // A rule of the host or of the whole simulation is no parameter of the scheme or layer.
     let section = format!("{axis}.");
-    let own = rules.iter().filter(|(of, _)| of == kind);
-    let own = own.filter(|(_, parameter)| parameter.starts_with(&section));
-    let own = own.map(|(_, parameter)| {
+    let own = rules.iter().filter(|(of, _, _)| of == kind);
+    let own = own.filter(|(_, parameter, _)| parameter.starts_with(&section));
+    let own = own.map(|(_, parameter, _)| {
         let before = format!("{} ", without_section(parameter));
         (parameter.as_str(), [before, String::new()])
     });
@@ -380,11 +407,43 @@ fn told(
             let only = only(&of_value, parameter)?;
             Some(format!("{before}{only}{behind}"))
         });
-    let said: Vec<_> = said.collect();
+    let length = (axis == "input").then(|| length(&of_value)).flatten();
+    let said: Vec<_> = said.chain(length).collect();
     match said.is_empty() {
         true => value.to_owned(),
         false => format!("{value} ({})", said.join(", ")),
     }
+}
+
+/// How many requests the runs of `rows` have, and how many pages these requests write and read. A number that is not
+/// the same in all `rows` is omitted; `None` if there is no number.
+fn length(rows: &[&Row]) -> Option<String> {
+    let of = |name: &str| Some(grouped(&only(rows, name)?));
+    let requests = of("host.requests").map(|requests| format!("{requests} requests"));
+    let [writes, reads] = ["host.page_writes", "host.page_reads"].map(of);
+    let pages = writes
+        .zip(reads)
+        .map(|(writes, reads)| match reads.as_str() {
+            "0" => format!("{writes} pages written"),
+            _ => format!("{writes} pages written and {reads} read"),
+        });
+    let said: Vec<_> = requests.into_iter().chain(pages).collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+/// The digits of a whole number in groups of three, with spaces between them. Four digits are one group.
+fn grouped(digits: &str) -> String {
+    if digits.len() <= 4 {
+        return digits.to_owned();
+    }
+    let first = (digits.len() - 1) % 3 + 1;
+    let (front, rest) = digits.split_at(first);
+    let rest = rest
+        .as_bytes()
+        .chunks(3)
+        .map(|group| String::from_utf8_lossy(group));
+    let rest: Vec<_> = rest.collect();
+    format!("{front} {}", rest.join(" "))
 }
 
 /// Whether `run` has no buffer.
@@ -476,17 +535,32 @@ fn axes_of(
             }
             _ => {
                 let some: Vec<_> = all
-                    .filter(|value| runs.iter().any(|run| has(run, value)))
-                    .map(|value| told((rows, rules), runs, axis, &value))
+                    .filter(|value| !value.is_empty() && runs.iter().any(|run| has(run, value)))
+                    .map(|value| told((rows, rules), runs, axis, &measured(axis, value)))
                     .collect();
-                (!some.is_empty()).then(|| match range(&some) {
-                    Some(range) => format!("{axis} {range}"),
-                    None => format!("{axis} {}", some.join(", ")),
-                })
+                let said = range(&some).unwrap_or_else(|| some.join(", "));
+                (!some.is_empty()).then(|| format!("{}{said}", column(axis)))
             }
         }
     };
     axes.iter().filter_map(values).collect()
+}
+
+/// What precedes the values of `axis` in a description: its name, or the words of [`COLUMNS`], and a space. The values of
+/// the column `use` are clauses that need no name.
+fn column(axis: &str) -> String {
+    let words = COLUMNS.into_iter().find(|(name, _)| *name == axis);
+    match axis {
+        "use" => String::new(),
+        _ => format!("{} ", words.map_or(axis, |(_, words)| words)),
+    }
+}
+
+/// `value` of `axis`, or the words of [`MEASURED`] for it.
+fn measured(axis: &str, value: String) -> String {
+    let is_it = |(of, own, _): &(&str, &str, &str)| *of == axis && *own == value;
+    let words = MEASURED.into_iter().find(is_it);
+    words.map_or(value, |(_, _, words)| words.to_owned())
 }
 
 /// The count and the range of `values`, if they are more numbers than a reader would read one by one.
@@ -504,7 +578,7 @@ fn range(values: &[String]) -> Option<String> {
     Some(format!("({} values from {least} to {most})", values.len()))
 }
 
-/// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale. Empty if
+/// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale. [`WHOLE`] if
 /// both scales have the same runs.
 pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> String {
     let inputs: BTreeSet<_> = runs.iter().filter_map(|run| run.get("input")).collect();
@@ -526,7 +600,7 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     let made = format!("Made at the {} scale", scale.name());
     let other = scale.other().name();
     match (cut.is_empty(), scale) {
-        (true, _) => String::new(),
+        (true, _) => WHOLE.to_owned(),
         (false, Scale::Reduced) => format!(
             "{made}: {}. With --scale {other} behind the command the input is run at its full scale.",
             cut.join(", ")
@@ -706,7 +780,11 @@ mod tests {
             "".into(),
         );
         let study = study.unwrap();
-        let rules = [("bpac".to_owned(), "buffer.cover".to_owned())];
+        let rules = [(
+            "bpac".to_owned(),
+            "buffer.cover".to_owned(),
+            BTreeMap::new(),
+        )];
         let said = |runs: &[(&str, &str, serde_json::Value)]| {
             let row = |(buffer, ftl, result): &(&str, &str, serde_json::Value)| Row {
                 labels: labels(&[("buffer", buffer), ("ftl", ftl)]),
@@ -756,6 +834,62 @@ mod tests {
         );
     }
 
+    /// An input is followed by the numbers of its requests and pages, unless runs differ in them.
+    #[test]
+    fn an_input_is_shown_with_its_length() {
+        let run = |buffer: &str, (requests, writes, reads): (u32, u32, u32)| {
+            let counts = json!({ "host.requests": requests, "host.page_writes": writes, "host.page_reads": reads });
+            Row {
+                labels: labels(&[("input", "made"), ("buffer", buffer)]),
+                input: input(None),
+                result: Arc::new(json!({ "metrics": counts })),
+            }
+        };
+        let said = |all: Vec<Row>| {
+            let runs = all.iter().map(|row| row.labels.clone()).collect();
+            let rows = Rows {
+                all,
+                ..Rows::default()
+            };
+            let study = "title = 't'\n[[input]]\nname = 'made'\npages = '1'\n[[grid]]\n";
+            let study = Study::parse("s", study, "s.toml", "".into()).unwrap();
+            listed(&study, &rows, &[], &runs)
+        };
+        assert_eq!(
+            said(vec![run("lru", (3, 5, 0)), run("fab", (3, 5, 0))]),
+            "2 runs: input made (3 requests, 5 pages written); buffer lru, fab"
+        );
+        assert_eq!(
+            said(vec![run("lru", (3, 5, 2))]),
+            "1 run: input made (3 requests, 5 pages written and 2 read); buffer lru"
+        );
+        assert_eq!(
+            said(vec![run("lru", (3, 5, 0)), run("fab", (3, 6, 0))]),
+            "2 runs: input made (3 requests); buffer lru, fab"
+        );
+        assert_eq!(
+            said(vec![run("lru", (3, 5, 0)), run("fab", (4, 5, 0))]),
+            "2 runs: input made (5 pages written); buffer lru, fab"
+        );
+        assert_eq!(
+            ["7", "5923", "65536", "123456", "1000000"].map(grouped),
+            ["7", "5923", "65 536", "123 456", "1 000 000"]
+        );
+    }
+
+    #[test]
+    fn columns_of_measurements_have_words() {
+        assert_eq!(column("use"), "");
+        assert_eq!(column("iodepth"), "queue depth ");
+        assert_eq!(column("pattern"), "pattern ");
+        assert_eq!(measured("what", "waf".to_owned()), "write amplification");
+        assert_eq!(measured("pattern", "waf".to_owned()), "waf");
+        assert_eq!(
+            measured("use", "judge".to_owned()),
+            "rows that the fit did not use"
+        );
+    }
+
     #[test]
     fn groups_of_runs_are_told_apart() {
         let said = |groups: &[&str]| {
@@ -780,8 +914,8 @@ mod tests {
             )
         };
         for (limits, scale, said) in [
-            ("", Scale::Reduced, ""),
-            ("limit = 5\nreduced_limit = 5", Scale::Full, ""),
+            ("", Scale::Reduced, WHOLE),
+            ("limit = 5\nreduced_limit = 5", Scale::Full, WHOLE),
             (
                 "limit = 50\nreduced_limit = 5",
                 Scale::Reduced,

@@ -21,6 +21,8 @@ pub struct Readings {
     pub combinations: Vec<Combination>,
     /// The claims whose formulas fix the reading of a rule. Under other readings of this rule they are not judged.
     pub(super) pinned: Pinned,
+    /// For each claim, by its id, the kinds of the schemes and layers in its runs.
+    pub(super) kinds: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A rule that the paper leaves open.
@@ -35,6 +37,9 @@ pub struct Rule {
     /// The interpretation that each value of the parameter selects, as a clause such as `every write to a block
     /// is a use of it`. Values that need no explanation are absent.
     pub(super) says: BTreeMap<String, String>,
+    /// Where the rule has an effect, such as `in a cache that is split`; empty if it can have one in every run with its
+    /// scheme or layer.
+    pub(super) acts: String,
 }
 
 impl Rule {
@@ -123,12 +128,10 @@ impl Readings {
         })
     }
 
-    /// The kind of the scheme or layer, and the parameter, of each rule.
+    /// The kind of the scheme or layer, the parameter, and the meaning of its values, of each rule.
     pub(super) fn named_rules(&self) -> Vec<OpenRule> {
-        let rules = self.rules.iter();
-        rules
-            .map(|rule| (rule.of.clone(), rule.parameter.clone()))
-            .collect()
+        let of = |rule: &Rule| (rule.of.clone(), rule.parameter.clone(), rule.says.clone());
+        self.rules.iter().map(of).collect()
     }
 
     /// The measured values of the claim `id` under all combinations.
@@ -250,9 +253,13 @@ impl Readings {
         let bearing = self.bearing(id);
         let pinned = self.pinned.get(id).map_or(&[][..], Vec::as_slice);
         let is_pinned = |name: &&str| pinned.iter().any(|(parameter, _)| parameter == name);
-        let all = self.rules.iter().map(|rule| rule.parameter.as_str());
-        let unused: Vec<_> = all
-            .filter(|name| !bearing.contains(name) && !is_pinned(name))
+        let unused: Vec<_> = self
+            .rules
+            .iter()
+            .filter(|rule| {
+                let name = rule.parameter.as_str();
+                !bearing.contains(&name) && !is_pinned(&name)
+            })
             .collect();
         let fixed: Vec<_> = pinned
             .iter()
@@ -265,21 +272,64 @@ impl Readings {
                 listed(&fixed)
             ),
         };
-        let unused = match unused.as_slice() {
+        let (one_reading, absent): (Vec<_>, Vec<_>) = unused
+            .into_iter()
+            .partition(|rule| self.is_in_runs(id, rule));
+        let mut all = vec![fixed, self.given(&one_reading), self.absent(&absent)];
+        all.retain(|text| !text.is_empty());
+        all.join(" ")
+    }
+
+    /// Whether a run of the claim `id` has the scheme or layer to which `rule` belongs.
+    fn is_in_runs(&self, id: &str, rule: &Rule) -> bool {
+        let kinds = self.kinds.get(id);
+        kinds.is_some_and(|kinds| kinds.contains(&rule.of))
+    }
+
+    /// A sentence about `rules` to which the experiment of a claim gives one reading; empty if there are none.
+    fn given(&self, rules: &[&Rule]) -> String {
+        let names: Vec<_> = rules.iter().map(|rule| rule.parameter.as_str()).collect();
+        let places: BTreeSet<_> = rules.iter().map(|rule| rule.acts.as_str()).collect();
+        let acts = match places.into_iter().collect::<Vec<_>>().as_slice() {
+            [acts] if !acts.is_empty() => format!(" They act only {acts}."),
+            _ => String::new(),
+        };
+        match names.as_slice() {
             [] => String::new(),
-            all if all.len() == self.rules.len() => format!(
-                "The runs of this claim are not repeated under other readings of the rules that the paper leaves open ({}).",
-                listed(all)
-            ),
             [one] => format!(
-                "The runs of this claim are not repeated under other readings of the open rule {one}."
+                "The experiment gives the open rule {one} one reading, under which all runs of this claim are made.{}",
+                acts.replacen("They act", "It acts", 1)
             ),
             some => format!(
-                "The runs of this claim are not repeated under other readings of the open rules {}.",
+                "The experiment gives the open rules {} one reading each, under which all runs of this claim are made.{acts}",
                 listed(some)
             ),
+        }
+    }
+
+    /// A sentence about `rules` that belong to no scheme or layer of the runs of a claim; empty if there are none.
+    fn absent(&self, rules: &[&Rule]) -> String {
+        let names: Vec<_> = rules.iter().map(|rule| rule.parameter.as_str()).collect();
+        let kinds: BTreeSet<_> = rules.iter().map(|rule| rule.of.as_str()).collect();
+        let kinds: Vec<_> = kinds.into_iter().collect();
+        let of = match kinds.as_slice() {
+            [one] => format!("{one}, which no run of this claim has"),
+            all => format!("{}, and no run of this claim has one of these", listed(all)),
         };
-        [fixed, unused].join(" ").trim().to_owned()
+        match names.as_slice() {
+            [] => String::new(),
+            all if all.len() == self.rules.len() && all.len() > 1 => format!(
+                "None of the rules that the paper leaves open ({}) acts in these runs: they are rules of {of}.",
+                listed(all)
+            ),
+            [one] => {
+                format!("The open rule {one} does not act in these runs: it is a rule of {of}.")
+            }
+            some => format!(
+                "The open rules {} do not act in these runs: they are rules of {of}.",
+                listed(some)
+            ),
+        }
     }
 
     /// Sentences about the rules whose interpretations decide whether the claim `id` holds. The sentences name
@@ -326,25 +376,26 @@ impl Readings {
         }
         let turning = self.turning(id);
         let [makes, make] = turned_to(!by_default);
+        if others == 1 {
+            let other = tests.last().map(|each| self.words_of(each));
+            let does = match turning.is_empty() {
+                true => format!("does not {make}"),
+                false => makes.to_owned(),
+            };
+            return Some(format!(
+                "The other combination of {of_rules}, where {}, {does}.{rest}",
+                other.unwrap_or_default()
+            ));
+        }
         if turning.is_empty() {
-            return Some(match others {
-                1 => {
-                    let other = tests.last().map(|each| self.words_of(each));
-                    format!(
-                        "The other combination of {of_rules}, where {}, does not {make}.{rest}",
-                        other.unwrap_or_default()
-                    )
-                }
-                _ => format!("None of {others} other combinations of {of_rules} {makes}.{rest}"),
-            });
+            return Some(format!(
+                "None of {others} other combinations of {of_rules} {makes}.{rest}"
+            ));
         }
         let is_other = |each: &&&Combination| each.claims.get(id) != Some(&by_default);
         let count = tests.iter().filter(is_other).count();
         let turn = if count == 1 { makes } else { make };
-        let mut text = match others {
-            1 => format!("The other combination of {of_rules} {makes}."),
-            _ => format!("Of {others} other combinations of {of_rules}, {count} {turn}."),
-        };
+        let mut text = format!("Of {others} other combinations of {of_rules}, {count} {turn}.");
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
         let named = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
@@ -579,6 +630,7 @@ pub(super) fn rules(paper: &Paper) -> Vec<Rule> {
             of: reading.of.clone(),
             about: reading.about.trim().to_owned(),
             says: values.zip(reading.says.iter().cloned()).collect(),
+            acts: reading.acts.clone(),
         }
     };
     paper.head.reading.iter().map(rule).collect()
@@ -605,6 +657,7 @@ mod tests {
                 .into_iter()
                 .filter(|(_, says)| !says.is_empty())
                 .collect(),
+            acts: String::new(),
         };
         let mut combinations = Vec::new();
         for a in ["0", "1"] {
@@ -619,6 +672,7 @@ mod tests {
             rules: vec![rule("a", "hot pages stay"), rule("b", ""), rule("c", "")],
             combinations,
             pinned: Pinned::new(),
+            kinds: BTreeMap::new(),
         };
         let mut turning = readings.turning("X");
         turning.sort_by_key(Vec::len);
@@ -659,7 +713,7 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The runs of this claim are not repeated under other readings of the open rules a and b."
+            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The open rules a and b do not act in these runs: they are rules of scheme, which no run of this claim has."
         );
     }
 
@@ -671,6 +725,7 @@ mod tests {
             of: "scheme".to_owned(),
             about: String::new(),
             says: BTreeMap::new(),
+            acts: "in a cache that is split".to_owned(),
         };
         let combination = |values: [&str; 2], is_judged: bool| Combination {
             values: values.map(str::to_owned).to_vec(),
@@ -688,10 +743,11 @@ mod tests {
                 combination(["1", "1"], false),
             ],
             pinned: Pinned::from([("X".to_owned(), vec![("a".to_owned(), "0".to_owned())])]),
+            kinds: BTreeMap::from([("X".to_owned(), BTreeSet::from(["scheme".to_owned()]))]),
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The runs of this claim are made with a = 0 only; it is not judged under other readings. The runs of this claim are not repeated under other readings of the open rule b."
+            "The runs of this claim are made with a = 0 only; it is not judged under other readings. The experiment gives the open rule b one reading, under which all runs of this claim are made. It acts only in a cache that is split."
         );
         assert_eq!(readings.share_of("X").map(|share| share.tried), None);
     }
@@ -705,6 +761,7 @@ mod tests {
             of: "bpac".to_owned(),
             about: String::new(),
             says: BTreeMap::new(),
+            acts: "in a cache that is split".to_owned(),
         };
         // No rule affects a run of the claim X, and only the second rule affects runs of the claim Y.
         let combination = |place: usize, values: [&str; 2], of_y: bool| Combination {
@@ -723,15 +780,16 @@ mod tests {
                 combination(3, ["1", "1"], false),
             ],
             pinned: Pinned::new(),
+            kinds: BTreeMap::new(),
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The runs of this claim are not repeated under other readings of the rules that the paper leaves open (a and b)."
+            "None of the rules that the paper leaves open (a and b) acts in these runs: they are rules of bpac, which no run of this claim has."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b) makes it fail. With one rule changed, that is so where b = 1 (the base run has 0). The runs of this claim are not repeated under other readings of the open rule a."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b), where b = 1 (the base run has 0), makes it fail. The open rule a does not act in these runs: it is a rule of bpac, which no run of this claim has."
         );
         assert_eq!(
             readings.others("Y").unwrap(),
@@ -745,7 +803,7 @@ mod tests {
         readings.combinations[3].claims.insert("Y".to_owned(), true);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The runs of this claim are not repeated under other readings of the open rule a."
+            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The open rule a does not act in these runs: it is a rule of bpac, which no run of this claim has."
         );
         assert_eq!(readings.others("Y"), None);
     }

@@ -1,7 +1,7 @@
 //! Explains a verdict in sentences. There are four kinds: the main reason with remarks, further details, the
 //! condition that the check tests, and the cases in which the result of the check differs from the base run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ impl Case<'_> {
         match (verdict, self.kind) {
             (Verdict::UnderDetermined, _) => self.open(outcome),
             (Verdict::NotCheckable, _) if evidence.untested => format!(
-                "The check compares nothing {on}: no two of the values differ by more than {} % in both of the quantities that are compared, so that it would hold whatever the paper says.",
+                "The check compares nothing {on}: no two of the values differ by more than {} % in both of the quantities that are compared, so that no order can be reversed, and the check would hold whatever the paper says.",
                 short(&self.thresholds.limits()["about"])
             ),
             (Verdict::Reproduced, Kind::Example) => {
@@ -149,12 +149,14 @@ impl Case<'_> {
                 )
             }
             (Verdict::Holds, _) => match self.since(first).strip_prefix(", since ") {
-                Some(since) => format!(
-                    "{}: {}.{}",
-                    capital(&self.with_noun(since)),
-                    small(&self.state(first)),
-                    too("The same is so")
-                ),
+                Some(since) => {
+                    let state = self.state(first);
+                    let said = match self.subject_of(since) {
+                        Some(noun) => format!("{}: {since}. {state}", capital(&noun)),
+                        None => format!("{}: {}", capital(since), small(&state)),
+                    };
+                    format!("{said}.{}", too("The same is so"))
+                }
                 None => format!("{state}.{does}"),
             },
             (Verdict::Consistent, _) => {
@@ -170,11 +172,19 @@ impl Case<'_> {
                 )
             }
             (Verdict::Inconsistent, _) => format!(
-                "The paper's rules, carried out, contradict what the paper says of them{}.",
+                "The paper's rules, carried out, contradict {}{}.",
+                match self.claim.statement.contains("(inferred)") {
+                    true => "what this project infers from them",
+                    false => "what the paper says of them",
+                },
                 in_brackets(figures)
             ),
             (Verdict::NotSeen, _) => {
-                format!("{there}; what a stand-in does is no evidence against the paper.{does}")
+                let what = match evidence.role {
+                    Role::Unrelated => "a recording of another system",
+                    _ => "a stand-in",
+                };
+                format!("{there}; what {what} does is no evidence against the paper.{does}")
             }
             (Verdict::Contradicted, Kind::Measured) => format!("{there}.{does}"),
             (Verdict::Contradicted, Kind::Example) => {
@@ -541,7 +551,7 @@ impl Case<'_> {
             };
             let more = more.map_or(String::new(), |more| format!(" {more}"));
             return format!(
-                "The paper does not state what has to be assumed here: {}.{state}{more}",
+                "This needs an assumption that the paper does not state: {}.{state}{more}",
                 self.claim.assumes
             );
         }
@@ -596,7 +606,7 @@ impl Case<'_> {
                     if count == 2 { "both" } else { "all of them" }
                 ),
                 all => format!(
-                    "Rules that the paper leaves open decide: {in_base} if {count} of them are read otherwise. There are {all} such choices of {count} rules."
+                    "Rules that the paper leaves open decide: {in_base} if {count} certain rules are read otherwise. Each of {all} choices of {count} rules is enough."
                 ),
             },
         })
@@ -839,16 +849,12 @@ impl Case<'_> {
         Some(format!("it {does}{}{said}", self.in_direction(&there)))
     }
 
-    /// Returns `asks`. If `asks` begins with a pronoun and does not name the measured quantity, the name of the
-    /// quantity follows in brackets.
-    fn with_noun(&self, asks: &str) -> String {
-        let has_none = ["each ", "it ", "both "]
-            .iter()
-            .any(|word| asks.starts_with(word));
-        match self.noun().filter(|_| has_none) {
-            Some(noun) => format!("{asks} ({noun})"),
-            None => asks.to_owned(),
-        }
+    /// The name of the measured quantity, if the condition `asks` begins with a pronoun or a number in place of it; `None`
+    /// if it does not, or if the name is too long for a sentence.
+    fn subject_of(&self, asks: &str) -> Option<String> {
+        let words = ["it ", "each ", "both ", "all ", "the first ", "the second "];
+        let has_none = words.iter().any(|word| asks.starts_with(word));
+        self.noun().filter(|_| has_none)
     }
 
     /// The name of the measured quantity, without the explanation after a colon or semicolon; `None` if the name
@@ -873,15 +879,24 @@ impl Case<'_> {
         let mut all = Vec::new();
         if fewest == 0 && !more.is_empty() {
             all.push(format!("It also {does} with {}.", names(&more)));
+            let decisive = outcome.others.iter().find(turns);
+            all.extend(of_one_kind(decisive, &more));
         }
-        if outcome.evidence.readings.as_ref().is_some_and(is_split) {
+        if let Some(share) = outcome.evidence.readings.filter(is_split) {
             let ways = self.readings.map(|each| each.ways(&self.claim.id));
             let ways = ways.into_iter().flatten();
             let ways = ways.filter(|(count, _)| *count > fewest);
             let ways: Vec<_> = ways.map(|(_, way)| way).collect();
             if !ways.is_empty() {
+                let counted = match fewest {
+                    0 => format!(
+                        "Readings of open rules are no such cases: the claim holds under {} of {} combinations of them. It",
+                        share.held, share.tried
+                    ),
+                    _ => "It also".to_owned(),
+                };
                 all.push(format!(
-                    "It also {does} where {}, with the other rules as in the base run.",
+                    "{counted} {does} where {}, with the other rules as in the base run.",
                     ways.join("; or where ")
                 ));
             }
@@ -1063,9 +1078,18 @@ impl Case<'_> {
                         true => other.name.clone(),
                         false => self.described(&other.name),
                     };
-                    format!("with {name}, {}", self.outcome_in(&other.tried))
+                    (name, self.outcome_in(&other.tried))
                 };
-                let listed: Vec<_> = turning.iter().map(with).collect();
+                let all_with: Vec<_> = turning.iter().map(with).collect();
+                // The table of judged values has the numbers that would be too many for a sentence.
+                let length: usize = all_with.iter().map(|(_, came_out)| came_out.len()).sum();
+                let is_long = length > 4 * LONG;
+                let does = spoken(!outcome.first.holds);
+                let listed = all_with.iter().map(|(name, came_out)| match is_long {
+                    true => format!("with {name}, it {does}"),
+                    false => format!("with {name}, {came_out}"),
+                });
+                let listed: Vec<_> = listed.collect();
                 let rest = match others.is_empty() {
                     true => String::new(),
                     false => format!(
@@ -1215,6 +1239,40 @@ fn each_published(measured: &Value) -> &'static str {
     }
 }
 
+/// A sentence about the settings among `decisive` and `more`, which are named before, whose names have the same
+/// beginning, such as `closed` and `closed-8`: they differ in a value, and readers must not take each for evidence of
+/// its own. `None` if there are none.
+fn of_one_kind(decisive: Option<&Other>, more: &[&Other]) -> Option<String> {
+    let names_of = |others: &[&Other]| {
+        let settings = others.iter().filter(|other| !other.is_seed);
+        let names = settings.map(|other| other.name.split(WITH_SEED).next().unwrap_or_default());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        // A setting that is run with several seeds is there once for each of them.
+        names.dedup();
+        names
+    };
+    let more_names = names_of(more);
+    let mut names = names_of(decisive.as_slice());
+    names.extend(more_names.iter().cloned());
+    names.dedup();
+    let kind = |name: &str| name.split('-').next().unwrap_or_default().to_owned();
+    let mut kinds: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for name in &names {
+        kinds.entry(kind(name)).or_default().push(name);
+    }
+    let several = kinds.into_iter().filter(|(_, own)| own.len() > 1);
+    let said = several.map(|(kind, own)| {
+        let are = match own.len() {
+            all if all == names.len() => "All of them".to_owned(),
+            rest if rest == more_names.len() && own == more_names => "These".to_owned(),
+            _ => format!("Among them, {}", listed(&own)),
+        };
+        format!("{are} are one setting, {kind}, with different values.")
+    });
+    let said: Vec<_> = said.collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
 /// The names of `others`: `seeds 2 and 3; the settings drained and empty`.
 fn names(others: &[&Other]) -> String {
     let (seeds, settings): (Vec<&Other>, Vec<&Other>) =
@@ -1354,4 +1412,38 @@ fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase());
     first.into_iter().flatten().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_one_kind_are_one_setting() {
+        let said = |names: &[&str]| {
+            let other = |name: &&str| Other {
+                name: (*name).to_owned(),
+                is_seed: name.starts_with("seed "),
+                tried: Tried::NONE,
+            };
+            let others: Vec<_> = names.iter().map(other).collect();
+            let others: Vec<_> = others.iter().collect();
+            let (first, more) = others.split_first().unwrap();
+            of_one_kind(Some(*first), more)
+        };
+        assert_eq!(
+            said(&["seed 2", "closed", "closed-8"]).unwrap(),
+            "All of them are one setting, closed, with different values."
+        );
+        assert_eq!(
+            said(&["empty", "closed", "closed-8"]).unwrap(),
+            "These are one setting, closed, with different values."
+        );
+        assert_eq!(
+            said(&["empty", "busy", "closed", "closed with seed 2", "closed-8"]).unwrap(),
+            "Among them, closed and closed-8 are one setting, closed, with different values."
+        );
+        assert_eq!(said(&["closed", "closed with seed 2", "busy"]), None);
+        assert_eq!(said(&["seed 2", "seed 3"]), None);
+    }
 }

@@ -29,8 +29,8 @@ pub struct Counts {
     /// Of these cases: the base run, each other seed, and each unpublished setting. `None` if only the base run was
     /// executed. `None` also if the claim is under-determined for another reason and all of these cases agree.
     pub cases: Option<Share>,
-    /// For a claim that counts as reproduced under some of the readings of open rules: of all combinations of readings.
-    /// `None` for other claims.
+    /// For a claim that is reproduced or under-determined: under how many combinations of readings of open rules it
+    /// holds. `None` if it holds under all or under none of them, and for other claims.
     pub readings: Option<Share>,
 }
 
@@ -302,7 +302,8 @@ impl Case<'_> {
         let shown = (is_counted && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
-        judged.counts.readings = readings.filter(|_| verdict == Verdict::Reproduced);
+        let is_open = matches!(verdict, Verdict::Reproduced | Verdict::UnderDetermined);
+        judged.counts.readings = readings.filter(|_| is_open);
         if !judged.ran.runs.is_empty() {
             let beside: Vec<_> = others.iter().chain(&idle).collect();
             judged.ran.runs.push_str(&self.repeated(&beside));

@@ -179,7 +179,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         assumed.why.because,
         [
-            "The paper does not state what has to be assumed here: five are five. With this assumption the measured value is 15: the claim fails."
+            "This needs an assumption that the paper does not state: five are five. With this assumption the measured value is 15: the claim fails."
         ]
     );
     assert_eq!(assumed.check, "arithmetic: 3 * 5");
@@ -660,7 +660,7 @@ fn one_thing_decides() {
     assert_eq!(
         assumed.why.because,
         [
-            "The paper does not state what has to be assumed here: a is b. With this assumption the claim holds."
+            "This needs an assumption that the paper does not state: a is b. With this assumption the claim holds."
         ]
     );
     assert!(assumed.why.turned[0].contains("makes it fail"));
@@ -795,7 +795,7 @@ fn what_was_not_varied_is_said() {
     );
 }
 
-/// If the text of the checked condition does not name the quantity, the name of the quantity follows in brackets.
+/// If the text of the checked condition does not name the quantity, the name of the quantity precedes it.
 #[test]
 fn what_holds_is_said_with_its_noun() {
     let said = |asks: &str| {
@@ -821,7 +821,7 @@ fn what_holds_is_said_with_its_noun() {
     };
     assert_eq!(
         said("each is above 60"),
-        "Each is above 60 (loss, in all): the measured value is 100: the claim holds."
+        "Loss, in all: each is above 60. The measured value is 100: the claim holds."
     );
     assert_eq!(
         said("the loss is above 60"),
