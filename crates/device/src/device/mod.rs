@@ -139,7 +139,7 @@ struct SlotWaiters {
     /// The requests whose pages wait for any slot. There is one entry for each waiting page, in the order in which
     /// the pages began to wait.
     of_any: VecDeque<u32>,
-    /// By slot, the request with a page that waits for this particular slot.
+    /// The requests whose pages each wait for a particular slot.
     of_one: OfOne,
 }
 

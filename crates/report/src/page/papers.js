@@ -416,7 +416,7 @@ function whyOf({ because, folded }) {
  * @type {(claim: Data.Claim, papers: Data.Paper[]) => Node | string} */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
-  if (!experiment || verdict === "trace_missing" || (verdict === "not_checkable" && !turned.length)) return "nothing was varied";
+  if (!experiment || (["not_checkable", "trace_missing"].includes(verdict) && !turned.length)) return "nothing was varied";
   const told = turned.map(foldedList);
   if (!open.length && kind !== "own") told.push(make("p", {}, "No rule of this paper is varied. Where its algorithm cannot work as printed, this project corrects it; ", make("a", { href: `#paper-${paper}` }, `the section ${paper} of this report`), " lists the corrections."));
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;

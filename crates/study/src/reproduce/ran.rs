@@ -536,7 +536,7 @@ fn axes_of(
             _ => {
                 let some: Vec<_> = all
                     .filter(|value| !value.is_empty() && runs.iter().any(|run| has(run, value)))
-                    .map(|value| told((rows, rules), runs, axis, &measured(axis, value)))
+                    .map(|value| measured(axis, told((rows, rules), runs, axis, &value)))
                     .collect();
                 let said = range(&some).unwrap_or_else(|| some.join(", "));
                 (!some.is_empty()).then(|| format!("{}{said}", column(axis)))

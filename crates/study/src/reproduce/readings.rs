@@ -290,19 +290,20 @@ impl Readings {
     fn given(&self, rules: &[&Rule]) -> String {
         let names: Vec<_> = rules.iter().map(|rule| rule.parameter.as_str()).collect();
         let places: BTreeSet<_> = rules.iter().map(|rule| rule.acts.as_str()).collect();
-        let acts = match places.into_iter().collect::<Vec<_>>().as_slice() {
-            [acts] if !acts.is_empty() => format!(" They act only {acts}."),
+        let acts = |they_act: &str| match places.iter().collect::<Vec<_>>().as_slice() {
+            [place] if !place.is_empty() => format!(" {they_act} only {place}."),
             _ => String::new(),
         };
         match names.as_slice() {
             [] => String::new(),
             [one] => format!(
                 "The experiment gives the open rule {one} one reading, under which all runs of this claim are made.{}",
-                acts.replacen("They act", "It acts", 1)
+                acts("It acts")
             ),
             some => format!(
-                "The experiment gives the open rules {} one reading each, under which all runs of this claim are made.{acts}",
-                listed(some)
+                "The experiment gives the open rules {} one reading each, under which all runs of this claim are made.{}",
+                listed(some),
+                acts("They act")
             ),
         }
     }

@@ -1262,10 +1262,10 @@ fn of_one_kind(decisive: Option<&Other>, more: &[&Other]) -> Option<String> {
     }
     let several = kinds.into_iter().filter(|(_, own)| own.len() > 1);
     let said = several.map(|(kind, own)| {
-        let are = match own.len() {
-            all if all == names.len() => "All of them".to_owned(),
-            rest if rest == more_names.len() && own == more_names => "These".to_owned(),
-            _ => format!("Among them, {}", listed(&own)),
+        let are = match own.len() == names.len() {
+            true => "All of them".to_owned(),
+            false if own == more_names => "These".to_owned(),
+            false => format!("Among them, {}", listed(&own)),
         };
         format!("{are} are one setting, {kind}, with different values.")
     });

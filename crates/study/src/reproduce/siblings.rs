@@ -42,12 +42,11 @@ fn named(claim: &Judged) -> String {
 
 /// Whether `other` says the sentence of `claim` of other inputs.
 fn is_of_same_sentence(claim: &Judged, other: &Judged) -> bool {
-    let inputs = |of: &Judged| of.ran.inputs.clone();
     claim.kind == Kind::Measured
         && claim.place == other.place
         && quantity(&claim.values.quantity) == quantity(&other.values.quantity)
         && subject(claim) == subject(other)
-        && inputs(claim) != inputs(other)
+        && claim.ran.inputs != other.ran.inputs
 }
 
 /// The name of a quantity without conditions, such as the size of the buffer: it is in proportion to the input, and has
