@@ -38,18 +38,20 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let file = output
         .map(|path| ResultFile::page("-o", path, "a report"))
         .transpose()?;
+    let progress = Progress::new(kept.noise, None);
+    let effort = effort(kept, &progress);
+    let asked = plan.asked(&effort)?;
     if !kept.noise.quiet {
         for Cost {
             paper,
             runs,
             missing,
-        } in plan.cost(&store)?
+        } in asked.cost(&store)?
         {
             report_line(&format!("{paper}: {runs} runs, {missing} of them to do"));
         }
     }
-    let progress = Progress::new(kept.noise, None);
-    let report = plan.carry_out(&store, &effort(kept, &progress));
+    let report = asked.carry_out(&store, &effort);
     drop(progress);
     store.damaged().iter().for_each(warn);
     let mut report = report?;

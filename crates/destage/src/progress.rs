@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
+use destage_sim::course::Point;
 use destage_sim::observer::{Observer, Response};
 
 /// The kind of work in progress.
@@ -121,6 +122,14 @@ impl<O: Observer> Observer for Watch<'_, O> {
 
     fn erases(&mut self, die: u32, block: u32, erases: u32) {
         self.inner.erases(die, block, erases);
+    }
+
+    fn wants_course(&self) -> bool {
+        self.inner.wants_course()
+    }
+
+    fn course(&mut self, points: &[Point]) {
+        self.inner.course(points);
     }
 
     fn preparing(&mut self, done: u64, total: u64) -> bool {

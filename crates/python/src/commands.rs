@@ -524,7 +524,8 @@ pub(crate) fn reproduce(
             readings: what.is_none_or(|name| !name.contains('/')),
         };
         let store = Store::open(&results)?;
-        let report = plan.carry_out(&store, &effort(threads, watch))?;
+        let effort = effort(threads, watch);
+        let report = plan.asked(&effort)?.carry_out(&store, &effort)?;
         report.write(&results, |document| destage_report::html(document, None))?;
         Ok((report.to_json(), store.damaged()))
     })

@@ -28,6 +28,7 @@ pub mod capacity;
 pub mod check;
 mod config;
 pub mod contract;
+pub mod course;
 pub mod curve;
 mod dispatch;
 pub mod engine;

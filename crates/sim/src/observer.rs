@@ -4,6 +4,8 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_trace::Operation;
 
+use crate::course::Point;
+
 /// A host request and its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
@@ -54,6 +56,15 @@ pub trait Observer: Send {
     fn erases(&mut self, die: u32, block: u32, erases: u32) {
         let _ = (die, block, erases);
     }
+    /// Whether the observer wants [`Observer::course`]. The run calls this method before it begins. A run without a clock
+    /// has no course.
+    fn wants_course(&self) -> bool {
+        false
+    }
+    /// Called once when statistics close, with totals of the run at up to 1000 moments, in the order of time.
+    fn course(&mut self, points: &[Point]) {
+        let _ = points;
+    }
     /// Called from time to time while the device is preconditioned, with the number of page writes done so far, and
     /// their total number. Also called once at the end. `false` stops the run.
     fn preparing(&mut self, done: u64, total: u64) -> bool {
@@ -90,6 +101,12 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
     fn erases(&mut self, die: u32, block: u32, erases: u32) {
         (**self).erases(die, block, erases);
+    }
+    fn wants_course(&self) -> bool {
+        (**self).wants_course()
+    }
+    fn course(&mut self, points: &[Point]) {
+        (**self).course(points);
     }
     fn preparing(&mut self, done: u64, total: u64) -> bool {
         (**self).preparing(done, total)

@@ -1,4 +1,5 @@
-//! The probes of a run that loses its power, is watched, or is explained. Any of them may be there at once.
+//! The probes of a run that loses its power, is watched, is explained, or has its course recorded. Any of them may be
+//! there at once.
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Note, PageOperation, Request, Transaction};
@@ -7,8 +8,10 @@ use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations};
 
 use crate::config::Config;
+use crate::course::Course;
 use crate::engine::{Command, Completion, Flash, FlashMedia, Probe};
 use crate::explain::Explaining;
+use crate::observer::Observer;
 use crate::power::moving::Moving;
 use crate::watch::{Recording, Watcher};
 
@@ -18,6 +21,7 @@ pub(crate) struct Probes<'a> {
     pub moving: Option<Box<Moving>>,
     pub watcher: Option<Box<Watcher<'a>>>,
     pub explaining: Option<Box<Explaining>>,
+    pub course: Option<Box<Course>>,
 }
 
 impl Config {
@@ -39,7 +43,10 @@ impl Config {
 impl Probes<'_> {
     /// Whether there is no probe.
     pub fn is_empty(&self) -> bool {
-        self.moving.is_none() && self.watcher.is_none() && self.explaining.is_none()
+        self.moving.is_none()
+            && self.watcher.is_none()
+            && self.explaining.is_none()
+            && self.course.is_none()
     }
 }
 
@@ -63,6 +70,9 @@ macro_rules! pass_on {
             if let Some(explaining) = &mut self.explaining {
                 explaining.$name($($argument),*);
             }
+            if let Some(course) = &mut self.course {
+                course.$name($($argument),*);
+            }
         })*
     };
 }
@@ -74,6 +84,7 @@ impl Probe for Probes<'_> {
         moment(now: Ticks, device: &Device);
         opened();
         closed(device: &Device);
+        tells(observer: &mut dyn Observer);
         arrived(id: u32, asked: &mut Request);
         transfers(id: u32);
         moved(id: u32);

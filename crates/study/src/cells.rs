@@ -175,6 +175,12 @@ impl Role {
         }
     }
 
+    /// Whether the input is a recording of requests.
+    #[must_use]
+    pub const fn is_recorded(self) -> bool {
+        matches!(self, Self::Original | Self::Relative | Self::Unrelated)
+    }
+
     /// Whether the input is in the place of a trace of the paper that is missing. A relative counts separately.
     #[must_use]
     pub const fn stands_in(self) -> bool {
@@ -572,6 +578,11 @@ impl Study {
         Ok(requests)
     }
 
+    /// Whether the study simulates nothing, and only counts the requests and pages of traces.
+    pub(crate) fn counts_only(&self) -> bool {
+        self.file.grid.iter().all(|grid| grid.of == What::Trace)
+    }
+
     /// The variants of the study.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
@@ -587,6 +598,12 @@ impl Study {
         let mut all = inputs.chain(drives);
         let (_, limit, reduced) = all.find(|(of, ..)| *of == name)?;
         reduced.filter(|reduced| limit.is_none_or(|limit| *reduced < limit))
+    }
+
+    /// Whether the reads of the input `name` are left out.
+    pub(crate) fn takes_writes_only(&self, name: &str) -> bool {
+        let mut inputs = self.file.input.iter();
+        inputs.any(|input| input.name == name && input.writes_only)
     }
 
     /// The length of the input `name` at the full scale, such as `2000000 writes`; `None` if the study file does not

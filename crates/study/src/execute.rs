@@ -24,9 +24,9 @@ use destage::run;
 use destage::{Effort, compare};
 
 /// The largest number of runs that one task simulates together. All runs of a task share one pass over their
-/// input. A larger number reduces the share of the time that is spent on decoding the input; a smaller number
-/// reduces the work that is lost when the user interrupts the program.
-const TOGETHER: usize = 8;
+/// input. A larger number reduces the share of the time that is spent on decoding or generating the input; a smaller
+/// number reduces the work that is lost when the user interrupts the program.
+const TOGETHER: usize = 16;
 
 /// Returns the results of each of `studies`. Runs that have no result in `store` are executed first, and their
 /// results are stored there.
@@ -121,22 +121,22 @@ pub(super) fn make(
 /// their number is at most [`TOGETHER`].
 fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     let mut tasks: Vec<Vec<usize>> = Vec::new();
-    // For each input, by its address: its latest task.
+    // For each input, by the text that identifies its requests: its latest task.
     let mut latest = BTreeMap::new();
     for &index in to_do {
         let cell = cells[index];
         // If the size of the device follows from the input, a comparison gives all runs that are simulated together the
         // same size, so the result of a run would depend on the other runs of its task. In a study, such a run is
         // therefore a task of its own.
-        let is_alone =
-            cell.destages || cell.what == What::Trace || cell.combination.config.fits_input();
+        let is_alone = cell.destages
+            || cell.what == What::Trace
+            || matches!(cell.input.subject, Subject::Drive(_))
+            || cell.combination.config.fits_input();
         if is_alone {
             tasks.push(vec![index]);
             continue;
         }
-        let of_input = latest
-            .entry(Arc::as_ptr(&cell.input))
-            .or_insert(tasks.len());
+        let of_input = latest.entry(requests(cell)).or_insert(tasks.len());
         match tasks.get_mut(*of_input) {
             Some(task) if task.len() < TOGETHER => task.push(index),
             _ => {
@@ -146,6 +146,13 @@ fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
         }
     }
     tasks
+}
+
+/// A text that is equal for runs that read the same requests.
+fn requests(cell: &Cell) -> String {
+    let mut reading = cell.combination.chosen();
+    reading.retain(|name, _| name.starts_with("trace.") || name == "sim.seed");
+    json!([cell.input.identity, destage::json::parameters(&reading)]).to_string()
 }
 
 /// Executes `tasks` on as many threads as `effort` allows.

@@ -275,7 +275,7 @@ fn read_plan(path: &Path) -> Result<Plan, Error> {
 
 fn no_plans(folder: &Path) -> Error {
     Error::Input(format!(
-        "{}: has no plans of studies; expected a folder of results of studies, whole or in parts",
+        "{}: no study has stored results here; expected the folder of a study's results",
         folder.display()
     ))
 }

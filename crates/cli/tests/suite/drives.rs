@@ -451,7 +451,7 @@ fn wrong_cells_are_named() {
         "Small 1",
     ];
     let outcome = place.run(&arguments);
-    let expected = "no rates and no response times";
+    let expected = "neither throughput nor response times";
     assert!(
         outcome.status == 2 && outcome.errors.contains(expected),
         "{}",
@@ -792,7 +792,10 @@ mod measured {
                 "expected no more",
             ),
             ("model:none -o found", "none"),
-            ("model:bplru-mlc -o found", "no rates and no response times"),
+            (
+                "model:bplru-mlc -o found",
+                "neither throughput nor response times",
+            ),
             ("model:one-die.toml -o found --seconds 0", "0.01 to 86400"),
         ] {
             let words: Vec<_> = arguments.split(' ').collect();

@@ -525,7 +525,10 @@ fn parts_of_a_study_are_counted_and_joined() {
             &["study", "small.toml", "--shard", "3/2"][..],
             "--shard \"3/2\"",
         ),
-        (&["study", "status", "nowhere"], "has no plans of studies"),
+        (
+            &["study", "status", "nowhere"],
+            "no study has stored results here",
+        ),
         (&["study"], "FILE.toml"),
     ] {
         let outcome = place.run(arguments);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use destage_base::time::{TICKS_PER_US, to_ms};
 use destage_base::{Random, Ticks};
-use destage_sim::explain::Interval;
+use destage_sim::course;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::settings::{Origin, Settings};
 use destage_trace::{Operation, Request};
@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::progress::Progress;
-use crate::results::Outcome;
 use crate::run::run;
 use crate::state::Prepared;
 
@@ -440,7 +439,6 @@ impl Course {
         let mut settings = drive.settings.clone();
         Arrivals::Closed { depth }.settings(&mut settings);
         set(&mut settings, "sim.precondition", "none");
-        settings.explain();
         let used_bytes = (drive.used_pages * drive.page_bytes) as f64;
         let mut starts = Vec::new();
         let mut counts = Vec::new();
@@ -463,15 +461,13 @@ impl Course {
         };
         let input = Input::made("phases of writes", all, make);
         let combination = Combination::new(&settings)?;
-        let outcome = run(
-            &input,
-            &combination,
-            progress,
-            &mut destage_sim::observer::Silent,
-        )?;
-        let points = course(&outcome, drive.page_bytes)?;
+        let mut points = Points {
+            page_bytes: drive.page_bytes,
+            all: Vec::new(),
+        };
+        run(&input, &combination, progress, &mut points)?;
         Ok(Self {
-            points,
+            points: points.all,
             starts,
             used_bytes,
         })
@@ -518,30 +514,26 @@ impl Course {
     }
 }
 
-/// The totals at the end of each interval of an explained run. Each request of the run counts as [`BLOCK`] bytes. That is
-/// not so for trims of zones, but there is only one for each zone.
-fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
-    let explained = outcome.record.explained.as_deref();
-    let timed = explained.and_then(|explained| explained.timed.as_ref());
-    let Some(timed) = timed else {
-        return Err(Error::Internal("a run has no course".to_owned()));
-    };
-    let series = &timed.series;
-    let (mut complete, mut programs) = (0, 0);
-    let point = |(place, interval): (usize, &Interval)| {
-        complete += interval.responses.iter().map(|of| of.count).sum::<u64>();
-        programs += interval.tally.programs.iter().sum::<u64>();
-        let ticks = match place + 1 == series.intervals.len() {
-            true => place as u64 * series.length + series.last_length,
-            false => (place as u64 + 1) * series.length,
-        };
-        Point {
-            bytes: (complete * BLOCK) as f64,
-            programmed: (programs * page_bytes) as f64,
-            seconds: to_ms(ticks) / 1e3,
-        }
-    };
-    Ok(series.intervals.iter().enumerate().map(point).collect())
+/// Records the course of a run. Each request of the run counts as [`BLOCK`] bytes. That is not so for trims of zones, but
+/// there is only one for each zone.
+struct Points {
+    page_bytes: u64,
+    all: Vec<Point>,
+}
+
+impl Observer for Points {
+    fn wants_course(&self) -> bool {
+        true
+    }
+
+    fn course(&mut self, points: &[course::Point]) {
+        let totals = points.iter().map(|point| Point {
+            bytes: (point.completed * BLOCK) as f64,
+            programmed: (point.programs * self.page_bytes) as f64,
+            seconds: to_ms(point.passed) / 1e3,
+        });
+        self.all = totals.collect();
+    }
 }
 
 /// The first `requests` requests of `phase` over `pages` pages of [`BLOCK`] bytes. `share` is the size of a superblock,

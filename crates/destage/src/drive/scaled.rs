@@ -160,7 +160,7 @@ impl<'s> FullSize<'s> {
         let config = settings.resolve()?;
         if !config.is_timed() {
             return Err(Error::Input(
-                "sim.costing, ftl.kind: the profile counts operations or has no flash, so it has no rates and no response times; expected sim.costing = event, and a layer with flash".to_owned(),
+                "sim.costing, ftl.kind: runs of the profile only count operations, or have no flash, so they give neither throughput nor response times; expected sim.costing = event, and a layer with flash".to_owned(),
             ));
         }
         let config = match config.capacity_bytes {

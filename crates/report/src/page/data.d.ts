@@ -111,6 +111,8 @@ declare namespace Data {
     share: { held: number; tried: number } | null;
     /** Under how many combinations of readings a reproduced claim holds, if not under all. */
     readings: { held: number; tried: number } | null;
+    /** How an under-determined claim without either count comes out in the base run, such as `holds`. */
+    base: string | null;
     on: string;
     inputs: { name: string; label: string; digest: string | null; stand_in: boolean; kind: "own" | "relative" | "stand_in" | "definition"; differs: string }[];
     runs: string;

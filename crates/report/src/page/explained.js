@@ -42,7 +42,7 @@ function split(parent, response, parts) {
     const rows = [];
     if (of.histogram && of.histogram[`${parts[0]}_ms`]) rows.push(...bands(of, parts));
     rows.unshift({ name: "all", parts: parts.map((part) => of.split_ms[part]) });
-    if (of.tail && rows.length === 1) rows.push({ name: `the ${of.tail.requests.toLocaleString("en-US")} slowest`, parts: parts.map((part) => of.tail.split_ms[part]) });
+    if (of.tail && rows.length === 1) rows.push({ name: `the ${spaced(of.tail.requests)} slowest`, parts: parts.map((part) => of.tail.split_ms[part]) });
     const used = parts.map(/** @returns {[string, number]} */ (part, index) => [part, index]).filter(([, index]) => rows.some((row) => row.parts[index] > 0));
     new Chart(parent, {
       title: `What a ${operation} waits for, by percentile`, small: true, stacked: true, keepLegend: true,

@@ -8,15 +8,21 @@ const TIMES = [["us", 1e-3], ["ms", 1], ["s", 1e3], ["min", 6e4], ["h", 36e5], [
  * @type {{ [unit: string]: [unit: string, size: number][] | undefined }} */
 const SCALES = { bytes: BINARY, ms: TIMES, us: TIMES.map(([name, size]) => [name, size * 1e3]) };
 
+/** `number` with narrow spaces between groups of three digits. Four digits are one group.
+ * @type {(number: number, options?: Intl.NumberFormatOptions) => string} */
+function spaced(number, options) {
+  return number.toLocaleString("en-US", options).replaceAll(",", Math.abs(number) < 10_000 ? "" : "\u202f");
+}
+
 /** `number` with four significant digits; from 1000 on without decimals; with an exponent if it is very small or very
  * large.
  * @param {unknown} number */
 function short(number) {
   if (!isNumber(number)) return "-";
-  if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en-US");
+  if (Number.isInteger(number) && Math.abs(number) < 1e15) return spaced(number);
   const size = Math.abs(number);
   if (size >= 1e15 || size < 1e-3) return number.toExponential(2);
-  if (size >= 1000) return Math.round(number).toLocaleString("en-US");
+  if (size >= 1000) return spaced(Math.round(number));
   return number.toPrecision(4);
 }
 
@@ -25,7 +31,7 @@ function short(number) {
 function brief(number) {
   const size = Math.abs(number);
   if (size >= 1e6 || (size > 0 && size < 1e-4)) return Number(number.toPrecision(3)).toExponential().replace("e+", "e");
-  return Number(number.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+  return spaced(Number(number.toPrecision(6)), { maximumFractionDigits: 8 });
 }
 
 /** The largest unit that is not above `most`, so that values have few digits, and its size in the unit of the

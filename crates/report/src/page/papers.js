@@ -81,10 +81,10 @@ function verdictWords(known) {
   return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
 }
 
-/** @type {(verdict: string, share: Data.Claim["share"], said: ReturnType<typeof verdictWords>, readings?: Data.Claim["readings"]) => HTMLElement} */
-function badge(verdict, share, said, readings = null) {
+/** @type {(verdict: string, counts: Pick<Data.Claim, "share" | "readings" | "base">, said: ReturnType<typeof verdictWords>) => HTMLElement} */
+function badge(verdict, { share, readings, base }, said) {
   const counts = [share ? `${share.held}/${share.tried}` : "", readings ? `${readings.held} of ${readings.tried} readings` : ""].filter(Boolean);
-  const of = counts.length ? ` ${counts.join(", ")}` : "";
+  const of = base === null ? (counts.length ? ` ${counts.join(", ")}` : "") : `; ${base} in the base run`;
   const cases = share ? ` The claim holds in ${share.held} of ${share.tried} cases: the base run, the other seeds and the unpublished settings, except those that change nothing.` : "";
   return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
@@ -422,7 +422,7 @@ function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const settings = experiments.some(({ name, unpublished }) => name === experiment && unpublished.length) ? make("a", { href: `#${foldedId("settings", paper, experiment)}` }, "what each setting is") : null;
   const rules = open.length ? make("a", { href: `#paper-${paper}-rules` }, "what each rule is") : null;
   const links = [settings, rules].filter(Boolean);
-  return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), "."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
+  return make("div", {}, told.length ? told : make("p", {}, "Nothing was varied beside the ", explained("base run"), ": neither the seed nor a setting."), links.length ? make("p", { class: "quiet" }, links.flatMap((link, index) => (index ? [", ", link] : [link]))) : null);
 }
 
 /** @type {(part: HTMLElement, claims: Data.Claim[], data: Page.Of<"reproduce">) => void} */
@@ -440,7 +440,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "claim": {
         const anchor = `${claim.paper}-${claim.id}`;
         const link = make("a", { href: `#${anchor}` }, `${claim.paper} ${claim.id}`);
-        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim.share, said, claim.readings)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
+        return make("h4", { id: anchor }, link, " ", make("a", { href: `#verdict-${claim.verdict}` }, badge(claim.verdict, claim, said)), make("span", { class: "statement" }, claim.statement), claim.inputs.length ? make("span", { class: "quiet" }, ` On ${claim.on}.`) : null);
       }
       case "where": return sourceOf(claim, papers);
       case "why": return whyOf(claim);

@@ -70,7 +70,7 @@ function places(parent, kind, index, grid, extent, page) {
   // The ticks of both charts are the same numbers, each at the cell that holds it.
   const ticks = (/** @type {number} */ end, /** @type {number} */ size) => new Map(roundSteps(end, 6).map((tick) => [Math.floor(tick / size + 1e-9), brief(tick)]));
   new Chart(parent, {
-    title, small: true, look: index, about: `A stronger colour is more, up to ${most.toLocaleString("en-US")} in a cell.`, x: { title: `time from the first request (${time.unit})` }, y: { title: `address (${address.unit})` },
+    title, small: true, look: index, about: `A stronger colour is more, up to ${spaced(most)} in a cell.`, x: { title: `time from the first request (${time.unit})` }, y: { title: `address (${address.unit})` },
     heat: { cells: grid.cells, columns: across, rows: up, xTicks: ticks(extent[0] / time.factor, grid.cell_us / time.factor), yTicks: ticks(extent[1] / address.factor, (grid.cell_pages * page) / address.factor), xName: (column) => number((column * grid.cell_us) / time.factor), yName: (row) => number((row * grid.cell_pages * page) / address.factor) },
   });
 }

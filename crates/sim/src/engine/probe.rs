@@ -7,6 +7,7 @@ use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations, Timing};
 
 use crate::host::Identity;
+use crate::observer::Observer;
 
 /// A flash command, or a step of a die, that begins.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,11 @@ pub trait Probe: Send {
     /// Statistics close.
     fn closed(&mut self, device: &Device) {
         let _ = device;
+    }
+
+    /// Statistics have closed, and the probe may tell `observer` what it has found.
+    fn tells(&mut self, observer: &mut dyn Observer) {
+        let _ = observer;
     }
 
     /// Request `id` arrives at the host. The device will receive the request in the form `asked`, whose kind the probe

@@ -29,6 +29,7 @@ impl<P: Probe> Engine<'_, P> {
         self.link.closed = true;
         self.is_under_way = false;
         self.link.probe.closed(&self.device);
+        self.link.probe.tells(&mut *self.link.observed.by);
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.totals(now);

@@ -156,6 +156,7 @@ pub fn cut_run<'a>(
         moving: Some(Box::new(Moving::new(config, &*ftl, *plan))),
         watcher: recording.map(|recording| config.watcher(recording)),
         explaining: config.explaining(&flash),
+        course: None,
     };
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
     let engine = config.engine(prepass.span_pages);

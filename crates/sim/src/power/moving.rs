@@ -1,4 +1,5 @@
-//! The probe of a run with a loss of power: it has the payload, the ledger, and the trigger of the loss.
+//! The probe of a run that loses its power. It moves the bytes of pages (the payload), records which versions of them
+//! must survive (the ledger), and decides when the power fails (the trigger).
 
 use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;

@@ -164,6 +164,7 @@ impl<'a> Simulation<'a> {
             let engine = config.engine(prepass.span_pages);
             let flash = config.flash();
             probes.explaining = config.explaining(&flash);
+            probes.course = observer.wants_course().then(Box::default);
             // An engine without probes is compiled for itself, because it needs no time for their calls.
             Kind::Timed(match probes.is_empty() {
                 true => Box::new(Engine::new(engine, origin, device, flash, (), observer)),

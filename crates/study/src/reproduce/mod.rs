@@ -35,7 +35,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -47,6 +47,7 @@ use crate::rows::{Row, Rows};
 use crate::{
     Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
 };
+use destage::internal::side_by_side;
 use destage::{Effort, Error, Manifest, files};
 
 pub use claim::{Check, Tolerance};
@@ -73,6 +74,16 @@ pub struct Plan {
     /// Whether all claims are judged under every combination of interpretations of open rules, or only under the
     /// default.
     pub readings: bool,
+}
+
+/// The runs that the papers of a plan need.
+pub struct Asked<'a> {
+    plan: &'a Plan,
+    started: Instant,
+    /// For each paper, the combinations of interpretations of its open rules.
+    all_sets: Vec<Vec<readings::Set>>,
+    /// For each paper, each combination and each experiment, in this order, one list of runs.
+    cells: Vec<Cells>,
 }
 
 /// The number of runs that a paper needs.
@@ -189,31 +200,28 @@ impl Plan {
         Ok(papers)
     }
 
-    /// Executes the runs that have no result in `store` yet, and judges every claim.
+    /// The runs that the papers need. Nothing is executed.
     ///
     /// # Errors
-    /// An error in an experiment, an input or the store, or an interrupt if `effort.progress` asks to stop.
-    pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
+    /// An error in an experiment or an input.
+    pub fn asked(&self, effort: &Effort<'_>) -> Result<Asked<'_>, Error> {
         let started = Instant::now();
         let all_sets: Vec<_> = self.papers.iter().map(|paper| self.sets(paper)).collect();
-        let asked = self.asked(&self.papers)?;
-        let mut rows = complete(&asked, store, effort)?.into_iter();
-        drop(asked);
-        let mut papers = Vec::new();
+        let mut tasks = Vec::new();
         for (paper, sets) in self.papers.iter().zip(&all_sets) {
-            let names = || paper.studies.iter().map(|study| study.name.clone());
-            let of_sets: Vec<ByStudy> = sets
-                .iter()
-                .map(|_| names().zip(&mut rows).collect())
-                .collect();
-            papers.push(self.report(paper, sets, &of_sets)?);
+            for (index, set) in sets.iter().enumerate() {
+                let studies = paper.studies.iter();
+                tasks.extend(studies.map(|study| (paper, study, index, set)));
+            }
         }
-        Ok(Report {
-            manifest: Manifest::of_study(started),
-            date: day(SystemTime::now()),
-            scale: self.scale,
-            thresholds: self.thresholds.clone(),
-            papers,
+        let cells = each(&tasks, effort, |(paper, study, index, set)| {
+            self.cells(paper, study, *index, set)
+        })?;
+        Ok(Asked {
+            plan: self,
+            started,
+            all_sets,
+            cells,
         })
     }
 
@@ -227,51 +235,31 @@ impl Plan {
         sets
     }
 
-    /// For each paper, the number of different runs, and the number of those that have no result in `store`.
-    ///
-    /// # Errors
-    /// An error in an experiment, an input or the store.
-    pub fn cost(&self, store: &Store) -> Result<Vec<Cost>, Error> {
-        let of = |paper: &Paper| {
-            let asked = self.asked(std::slice::from_ref(paper))?;
-            let (runs, missing) = counted(&asked, store)?;
-            Ok(Cost {
-                paper: paper.name.clone(),
-                runs,
-                missing,
-            })
-        };
-        self.papers.iter().map(of).collect()
-    }
-
-    /// The runs of `papers`: for each paper, each combination of interpretations of open rules and each
-    /// experiment, in this order, one list of runs.
-    fn asked(&self, papers: &[Paper]) -> Result<Vec<Cells>, Error> {
-        let mut asked = Vec::new();
-        for paper in papers {
-            for (index, set) in self.sets(paper).iter().enumerate() {
-                for study in &paper.studies {
-                    let mut extra = self.extra.clone();
-                    extra.readings.extend(set.iter().cloned());
-                    let mut cells = study.cells(self.scale, &self.traces, &extra)?;
-                    // Open rules, unpublished settings and seeds are not varied together. Combinations other than
-                    // the default are therefore executed only under the settings of the paper and with the first
-                    // seed, and only if a claim uses the experiment.
-                    if index > 0 {
-                        let is_judged = paper.claims_of(&study.name) > 0;
-                        let seed = cells.cells.first();
-                        let seed = seed.and_then(|cell| cell.labels.get("seed")).cloned();
-                        cells.cells.retain(|cell| {
-                            is_judged
-                                && cell.labels.get("seed") == seed.as_ref()
-                                && paper.needs_variant(study, cell)
-                        });
-                    }
-                    asked.push(cells);
-                }
-            }
+    /// The runs of `study` with `set`, which is number `index` of the combinations of interpretations of `paper`.
+    fn cells(
+        &self,
+        paper: &Paper,
+        study: &Study,
+        index: usize,
+        set: &readings::Set,
+    ) -> Result<Cells, Error> {
+        let mut extra = self.extra.clone();
+        extra.readings.extend(set.iter().cloned());
+        let mut cells = study.cells(self.scale, &self.traces, &extra)?;
+        // Open rules, unpublished settings and seeds are not varied together. Combinations other than the default are
+        // therefore executed only under the settings of the paper and with the first seed, and only if a claim uses
+        // the experiment.
+        if index > 0 {
+            let is_judged = paper.claims_of(&study.name) > 0;
+            let seed = cells.cells.first();
+            let seed = seed.and_then(|cell| cell.labels.get("seed")).cloned();
+            cells.cells.retain(|cell| {
+                is_judged
+                    && cell.labels.get("seed") == seed.as_ref()
+                    && paper.needs_variant(study, cell)
+            });
         }
-        Ok(asked)
+        Ok(cells)
     }
 
     fn report(
@@ -420,6 +408,85 @@ impl Plan {
     }
 }
 
+impl Asked<'_> {
+    /// For each paper, the number of different runs, and the number of those that have no result in `store`.
+    ///
+    /// # Errors
+    /// If a run uses a scheme that is in no registry and has no version.
+    pub fn cost(&self, store: &Store) -> Result<Vec<Cost>, Error> {
+        let mut rest = self.cells.as_slice();
+        let papers = self.plan.papers.iter().zip(&self.all_sets);
+        let of = |(paper, sets): (&Paper, &Vec<readings::Set>)| {
+            let own = rest.split_off(..sets.len() * paper.studies.len());
+            let (runs, missing) = counted(own.unwrap_or_default(), store)?;
+            Ok(Cost {
+                paper: paper.name.clone(),
+                runs,
+                missing,
+            })
+        };
+        papers.map(of).collect()
+    }
+
+    /// Executes the runs that have no result in `store` yet, and judges every claim.
+    ///
+    /// # Errors
+    /// An error in an experiment, an input or the store, or an interrupt if `effort.progress` asks to stop.
+    pub fn carry_out(self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
+        let Self {
+            plan,
+            started,
+            all_sets,
+            cells,
+        } = self;
+        let mut rows = complete(&cells, store, effort)?.into_iter();
+        drop(cells);
+        let with_results = |(paper, sets): (_, Vec<readings::Set>)| {
+            let paper: &Paper = paper;
+            let names = || paper.studies.iter().map(|study| study.name.clone());
+            let of_set = |_| names().zip(&mut rows).collect();
+            let of_sets: Vec<ByStudy> = sets.iter().map(of_set).collect();
+            (paper, sets, of_sets)
+        };
+        let papers: Vec<_> = plan.papers.iter().zip(all_sets).map(with_results).collect();
+        let papers = each(&papers, effort, |(paper, sets, of_sets)| {
+            plan.report(paper, sets, of_sets)
+        })?;
+        Ok(Report {
+            manifest: Manifest::of_study(started),
+            date: day(SystemTime::now()),
+            scale: plan.scale,
+            thresholds: plan.thresholds.clone(),
+            papers,
+        })
+    }
+}
+
+/// The results of `work` for each of `tasks`, in their order. The tasks are done on as many threads as `effort` allows.
+fn each<T: Sync, R: Send>(
+    tasks: &[T],
+    effort: &Effort<'_>,
+    work: impl Fn(&T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Error> {
+    let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
+    let places: Vec<usize> = (0..tasks.len()).collect();
+    side_by_side(
+        &places,
+        |_| 0,
+        effort,
+        |place, _| {
+            let result = work(&tasks[*place])?;
+            *results[*place]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = Some(result);
+            Ok(())
+        },
+    )?;
+    let result = |of: Mutex<Option<R>>| of.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let all: Option<Vec<R>> = results.into_iter().map(result).collect();
+    all.ok_or_else(|| Error::Internal("a task has no result".to_owned()))
+}
+
 /// The date of `time` in universal time (UTC) and the Gregorian calendar, such as `2026-01-31`.
 fn day(time: SystemTime) -> String {
     let seconds = time
@@ -467,6 +534,12 @@ fn gaps(rows: &Rows) -> Vec<String> {
 }
 
 impl PaperReport {
+    /// The number of claims that this project infers from what the paper says.
+    fn inferred(&self) -> usize {
+        let inferred = self.claims.iter().filter(|claim| claim.is_inferred());
+        inferred.count()
+    }
+
     /// The number of claims that have this `verdict`.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
@@ -546,10 +619,17 @@ impl Report {
                 .filter(|(count, _)| *count > 0)
                 .map(|(count, words)| format!("{count} {words}"))
                 .collect();
+            let inferred: usize = papers().map(PaperReport::inferred).sum();
+            let inferred = match inferred {
+                0 => String::new(),
+                count => {
+                    format!(" ({count} of them inferred by this project from what the papers say)")
+                }
+            };
             (claims > 0).then(|| {
                 let scale = self.scale.name();
                 format!(
-                    "{claims} {what} at the {scale} scale: {}",
+                    "{claims} {what}{inferred} at the {scale} scale: {}",
                     counts.join(", ")
                 )
             })

@@ -51,9 +51,14 @@ const OF_LOAD: [&str; 4] = ["load", "stalls", "started", "seed"];
 
 /// Parameters whose values are shown behind the name of a scheme or layer. Each entry has the axis, the
 /// parameter, and the texts before and after the value.
-const TOLD: [(&str, &str, [&str; 2]); 3] = [
+const TOLD: [(&str, &str, [&str; 2]); 4] = [
     ("buffer", "buffer.alpha", ["alpha ", ""]),
     ("buffer", "buffer.ways", ["ways ", ""]),
+    (
+        "buffer",
+        "buffer.femu_watermark_percent",
+        ["evicts from ", " % full"],
+    ),
     ("ftl", "ftl.log_blocks", ["", " log blocks"]),
 ];
 
@@ -123,6 +128,8 @@ pub(super) fn listed(
     axes.retain(|axis| !of_trace || !UNUSED.contains(&axis.as_str()));
     let of_drive = is_of_drive(rows, runs);
     axes.retain(|axis| !of_drive || !OF_LOAD.contains(&axis.as_str()));
+    let is_seedless = is_seedless(rows, runs);
+    axes.retain(|axis| !is_seedless || *axis != LAST);
     let groups: Vec<_> = groups(&axes, runs)
         .iter()
         .map(|group| axes_of(study, (rows, rules), &axes, group))
@@ -140,8 +147,9 @@ pub(super) fn listed(
             "; counted over the trace alone, so buffer, layer and times play no part".to_owned()
         }
         false => {
-            let around = around(rows, rules, runs);
-            format!("{}{}{around}", load(rows, runs), start(rows, rules, runs))
+            let load = load(rows, runs);
+            let [start, around] = [start, around].map(|of| of(rows, rules, runs));
+            format!("{load}{start}{}{around}", pages(rows, rules, runs))
         }
     };
     // Values that all groups have in common are shown only once.
@@ -154,7 +162,10 @@ pub(super) fn listed(
     let common = common.into_iter().map(String::as_str).collect::<Vec<_>>();
     if own.is_empty() {
         let said = format!("{}{load}", common.join("; "));
-        return format!("{count}: {}", said.trim_start_matches("; "));
+        return match said.trim_start_matches("; ") {
+            "" => count,
+            said => format!("{count}: {said}"),
+        };
     }
     let alone = groups.iter().map(|group| {
         let mut own = group.iter().filter(|said| !is_common(said));
@@ -187,6 +198,20 @@ fn several(groups: &[String]) -> String {
 fn is_of_drive(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
     let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     of_runs.all(|row| row.value("drive.measured").is_some())
+}
+
+/// Whether nothing in `runs` is drawn at random: they run recordings, and no page is written at random before them.
+fn is_seedless(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
+    let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    of_runs.all(|row| {
+        let start = row.value("sim.precondition");
+        let is_random = start.is_some_and(|start| {
+            start
+                .as_str()
+                .is_some_and(|start| start.starts_with("random"))
+        });
+        row.input.role.is_recorded() && !is_random
+    })
 }
 
 /// Whether the results of `runs` are only statistics of a trace, without a simulation.
@@ -281,6 +306,40 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
         }
     };
     format!("; {said}")
+}
+
+/// What `runs` do with pages that a request touches in part, and with those that the buffer holds at the end. Each follows
+/// a semicolon. It is left out if it is one of the open `rules`, or not the same in all runs with a buffer.
+fn pages(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
+    const SAID: [(&str, &str, &str); 4] = [
+        (
+            "trace.align",
+            "cover",
+            "a page that a request touches in part counts as a whole page",
+        ),
+        (
+            "trace.align",
+            "nearest",
+            "the size of a request is rounded to whole pages",
+        ),
+        (
+            "sim.drain",
+            "false",
+            "what the buffer holds at the end stays there",
+        ),
+        (
+            "sim.drain",
+            "true",
+            "what the buffer holds at the end is written out",
+        ),
+    ];
+    let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    let with: Vec<_> = of_runs.filter(|row| !is_none(&row.labels)).collect();
+    let said = SAID.iter().filter(|(parameter, value, _)| {
+        let is_open = rules.iter().any(|(_, open, _)| open == parameter);
+        !is_open && only(&with, parameter).is_some_and(|own| own == *value)
+    });
+    said.map(|(.., clause)| format!("; {clause}")).collect()
 }
 
 /// The readings of the open `rules` that are no parameters of a scheme or layer, such as what the flash holds at the
@@ -380,7 +439,7 @@ pub(super) fn without_section(parameter: &str) -> &str {
 /// [`TOLD`] and those of the open `rules`. A parameter is omitted if `value` sets it, if a grid varies it, or if
 /// it has different values in `runs`.
 fn told(
-    (rows, rules): (&Rows, &[OpenRule]),
+    (study, rows, rules): (&Study, &Rows, &[OpenRule]),
     runs: &BTreeSet<Context>,
     axis: &str,
     value: &str,
@@ -408,7 +467,9 @@ fn told(
             Some(format!("{before}{only}{behind}"))
         });
     let length = (axis == "input").then(|| length(&of_value)).flatten();
-    let said: Vec<_> = said.chain(length).collect();
+    let is_cut = axis == "input" && study.takes_writes_only(value);
+    let reads = is_cut.then(|| "its reads are left out".to_owned());
+    let said: Vec<_> = said.chain(length).chain(reads).collect();
     match said.is_empty() {
         true => value.to_owned(),
         false => format!("{value} ({})", said.join(", ")),
@@ -419,7 +480,11 @@ fn told(
 /// the same in all `rows` is omitted; `None` if there is no number.
 fn length(rows: &[&Row]) -> Option<String> {
     let of = |name: &str| Some(grouped(&only(rows, name)?));
-    let requests = of("host.requests").map(|requests| format!("{requests} requests"));
+    let before = of("sim.warmup_requests").filter(|before| before != "0");
+    let requests = of("host.requests").map(|requests| match &before {
+        Some(before) => format!("{requests} requests, after {before} that are not counted"),
+        None => format!("{requests} requests"),
+    });
     let [writes, reads] = ["host.page_writes", "host.page_reads"].map(of);
     let pages = writes
         .zip(reads)
@@ -524,7 +589,7 @@ fn axes_of(
             "buffer" => {
                 let some: Vec<_> = all
                     .filter(|value| value != NONE && runs.iter().any(|run| has(run, value)))
-                    .map(|value| told((rows, rules), runs, axis, &value))
+                    .map(|value| told((study, rows, rules), runs, axis, &value))
                     .collect();
                 let none = runs.iter().any(is_none);
                 match (some.is_empty(), none) {
@@ -536,7 +601,7 @@ fn axes_of(
             _ => {
                 let some: Vec<_> = all
                     .filter(|value| !value.is_empty() && runs.iter().any(|run| has(run, value)))
-                    .map(|value| measured(axis, told((rows, rules), runs, axis, &value)))
+                    .map(|value| measured(axis, told((study, rows, rules), runs, axis, &value)))
                     .collect();
                 let said = range(&some).unwrap_or_else(|| some.join(", "));
                 (!some.is_empty()).then(|| format!("{}{said}", column(axis)))
@@ -626,11 +691,10 @@ pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<f64> {
 /// cannot be executed because the trace `missing` was not found. If the paper has open rules (`has_rules`), a
 /// second command judges all claims of the paper under every combination of their interpretations.
 pub(super) fn commands(
-    paper: &str,
-    experiment: &str,
+    (paper, experiment): (&str, &str),
     inputs: &BTreeSet<InputFacts>,
     missing: Option<&str>,
-    (scale, has_rules): (Scale, bool),
+    (scale, has_rules, counts_only): (Scale, bool, bool),
 ) -> Vec<Command> {
     let is_read = inputs.iter().any(|input| input.digest.is_some());
     let traces = match missing {
@@ -649,6 +713,9 @@ pub(super) fn commands(
     let mut all = vec![with(
         &format!("{paper}/{experiment}"),
         match missing {
+            Some(_) if counts_only => {
+                "reads the trace, counts its requests and pages, and judges the claim on them"
+            }
             Some(_) => "reads the trace, makes the runs, and judges the claim on them",
             None => "makes these runs again, and judges the claim on them",
         },
@@ -666,7 +733,7 @@ pub(super) fn commands(
 mod tests {
     use std::sync::Arc;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::Role;
@@ -785,8 +852,8 @@ mod tests {
             "buffer.cover".to_owned(),
             BTreeMap::new(),
         )];
-        let said = |runs: &[(&str, &str, serde_json::Value)]| {
-            let row = |(buffer, ftl, result): &(&str, &str, serde_json::Value)| Row {
+        let said = |runs: &[(&str, &str, Value)]| {
+            let row = |(buffer, ftl, result): &(&str, &str, Value)| Row {
                 labels: labels(&[("buffer", buffer), ("ftl", ftl)]),
                 input: input(None),
                 result: Arc::new(result.clone()),
@@ -798,7 +865,7 @@ mod tests {
             let runs = rows.all.iter().map(|row| row.labels.clone()).collect();
             listed(&study, &rows, &rules, &runs)
         };
-        let with = |parameters: serde_json::Value| json!({ "parameters": parameters });
+        let with = |parameters: Value| json!({ "parameters": parameters });
         let clc =
             with(json!({ "buffer.alpha": 0.1, "ftl.log_blocks": 50, "host.replay": "trace" }));
         let bpac =
@@ -877,6 +944,46 @@ mod tests {
         );
     }
 
+    /// A seed is shown only if something is drawn at random. What happens to pages is said.
+    #[test]
+    fn a_row_says_what_happens_to_pages_and_whether_the_seed_matters() {
+        let said = |role, parameters: Value| {
+            let row = Row {
+                labels: labels(&[("input", "made"), ("buffer", "femu"), ("seed", "1")]),
+                input: InputFacts {
+                    role,
+                    ..input(None)
+                },
+                result: Arc::new(
+                    json!({ "parameters": parameters, "metrics": { "host.requests": 5 } }),
+                ),
+            };
+            let runs = BTreeSet::from([row.labels.clone()]);
+            let rows = Rows {
+                all: vec![row],
+                ..Rows::default()
+            };
+            let study = "title = 't'\n[[input]]\nname = 'made'\nwrites_only = true\npages = '1'\n[[grid]]\n";
+            let study = Study::parse("s", study, "s.toml", "".into()).unwrap();
+            listed(&study, &rows, &[], &runs)
+        };
+        assert_eq!(
+            said(
+                Role::Original,
+                json!({ "sim.drain": false, "trace.align": "cover" })
+            ),
+            "1 run: input made (5 requests, its reads are left out); buffer femu; a page that a request touches in part counts as a whole page; what the buffer holds at the end stays there"
+        );
+        assert_eq!(
+            said(
+                Role::Original,
+                json!({ "sim.precondition": "random_fill:1", "sim.drain": true, "sim.warmup_requests": 7, "buffer.femu_watermark_percent": 90 })
+            ),
+            "1 run: input made (5 requests, after 7 that are not counted, its reads are left out); buffer femu (evicts from 90 % full); seed 1; at the start every page was written once, in order, and then as many at random; what the buffer holds at the end is written out"
+        );
+        assert!(said(Role::StandIn, json!({})).ends_with("; seed 1"));
+    }
+
     #[test]
     fn columns_of_measurements_have_words() {
         assert_eq!(column("use"), "");
@@ -940,7 +1047,12 @@ mod tests {
     fn a_command_names_what_it_reads() {
         let typed = |inputs, missing, has_rules| {
             let inputs = BTreeSet::from([inputs]);
-            let all = commands("p", "e", &inputs, missing, (Scale::Reduced, has_rules));
+            let all = commands(
+                ("p", "e"),
+                &inputs,
+                missing,
+                (Scale::Reduced, has_rules, false),
+            );
             all.into_iter().map(|each| each.command).collect::<Vec<_>>()
         };
         assert_eq!(typed(input(None), None, false), ["destage reproduce p/e"]);
@@ -956,7 +1068,7 @@ mod tests {
             ["destage reproduce p/e --trace real=FILE"]
         );
         let inputs = BTreeSet::from([input(None)]);
-        let full = commands("p", "e", &inputs, None, (Scale::Full, false));
+        let full = commands(("p", "e"), &inputs, None, (Scale::Full, false, false));
         assert_eq!(full[0].command, "destage reproduce p/e --scale full");
     }
 }

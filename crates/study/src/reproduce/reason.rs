@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::claim::{Check, Tolerance, bears_out, ratios, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::values::each_things;
-use super::verdict::{Case, Failed, Other, Outcome, Tried, WITH_SEED};
+use super::verdict::{Case, Failed, Other, Outcome, Tried, WITH_SEED, is_inferred};
 use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
@@ -173,7 +173,7 @@ impl Case<'_> {
             }
             (Verdict::Inconsistent, _) => format!(
                 "The paper's rules, carried out, contradict {}{}.",
-                match self.claim.statement.contains("(inferred)") {
+                match is_inferred(&self.claim.statement) {
                     true => "what this project infers from them",
                     false => "what the paper says of them",
                 },
@@ -577,17 +577,27 @@ impl Case<'_> {
     /// What decides whether the claim holds: a seed, a setting, or rules. `in_base` says how the claim comes out in the
     /// base run and otherwise. `None` if the claim comes out alike in all cases.
     fn decides(&self, outcome: &Outcome, in_base: &str) -> Option<String> {
+        let rules_decide = outcome
+            .evidence
+            .readings
+            .is_some_and(|share| is_split(&share));
+        let decides = |what: &str| match rules_decide {
+            true => format!("Both {what} and rules that the paper leaves open decide"),
+            false => format!("{} decides", capital(what)),
+        };
         Some(match self.decisive(outcome)? {
             Decisive::Beside(other) if other.is_seed => {
-                format!("Chance decides: {in_base} with {}.", other.name)
+                format!("{}: {in_base} with {}.", decides("chance"), other.name)
             }
             Decisive::Beside(other) if self.is_input(&other.name) => format!(
-                "A property of the trace that the paper does not print decides: {in_base} on another stand-in, {}.{}",
+                "{}: {in_base} on another stand-in, {}.{}",
+                decides("a property of the trace that the paper does not print"),
                 other.name,
                 self.also(outcome, other)
             ),
             Decisive::Beside(other) => format!(
-                "A setting that the paper does not print decides: {in_base} with the setting {}.{}",
+                "{}: {in_base} with the setting {}.{}",
+                decides("a setting that the paper does not print"),
                 other.name,
                 self.also(outcome, other)
             ),
@@ -606,7 +616,7 @@ impl Case<'_> {
                     if count == 2 { "both" } else { "all of them" }
                 ),
                 all => format!(
-                    "Rules that the paper leaves open decide: {in_base} if {count} certain rules are read otherwise. Each of {all} choices of {count} rules is enough."
+                    "Rules that the paper leaves open decide: {in_base} if {count} of them are read otherwise; each of {all} sets of {count} rules is enough."
                 ),
             },
         })
@@ -890,7 +900,7 @@ impl Case<'_> {
             if !ways.is_empty() {
                 let counted = match fewest {
                     0 => format!(
-                        "Readings of open rules are no such cases: the claim holds under {} of {} combinations of them. It",
+                        "Combinations of readings are not counted among these cases: the claim holds under {} of {} combinations of them. It",
                         share.held, share.tried
                     ),
                     _ => "It also".to_owned(),

@@ -1,9 +1,10 @@
-//! Claims that say one sentence of a paper of several inputs. Each of them names the others, because the row of one
-//! alone can mislead: what holds on a stand-in may fail on a recording, and the other way round.
+//! Claims that say one sentence of a paper of several inputs, and statements of the project on one question. Each of
+//! them names the others, because the row of one alone can mislead: what holds on a stand-in may fail on a recording, and
+//! what holds on one drive may be the other way round on another.
 
 use super::decide::{Kind, Verdict};
-use super::reason::{listed, spoken};
-use super::verdict::Judged;
+use super::reason::listed;
+use super::verdict::{Judged, comes_out};
 
 /// A row names at most this many other claims.
 const MOST: usize = 6;
@@ -17,8 +18,18 @@ pub(super) fn name(claims: &mut [Judged]) {
 }
 
 fn remark(claim: &Judged, all: &[Judged]) -> Option<String> {
-    let others = all.iter().filter(|other| is_of_same_sentence(claim, other));
-    let others: Vec<_> = others.map(named).collect();
+    let others = |is: fn(&Judged, &Judged) -> bool| -> Vec<String> {
+        let others = all.iter().filter(|other| is(claim, other));
+        others.map(named).collect()
+    };
+    if claim.kind == Kind::Own {
+        let others = others(is_of_same_question);
+        let said = |others| {
+            format!("Other experiments answer the same question, perhaps otherwise: {others}.")
+        };
+        return (!others.is_empty()).then(|| said(listed(&others)));
+    }
+    let others = others(is_of_same_sentence);
     match others.len() {
         0 => None,
         1..=MOST => Some(format!(
@@ -32,10 +43,18 @@ fn remark(claim: &Judged, all: &[Judged]) -> Option<String> {
     }
 }
 
+/// Whether `other` has the number of `claim`, and is judged by another experiment.
+fn is_of_same_question(claim: &Judged, other: &Judged) -> bool {
+    let number = |of: &Judged| of.id.split('.').next().map(str::to_owned);
+    number(claim) == number(other) && claim.ran.experiment != other.ran.experiment
+}
+
 /// The id of `claim` with its verdict; for an under-determined claim also how it comes out in the base run.
 fn named(claim: &Judged) -> String {
-    let base = claim.values.tries.first().map(|base| spoken(base.holds));
-    let base = base.filter(|_| claim.verdict == Verdict::UnderDetermined);
+    let base = claim.values.tries.first();
+    // A claim without counts says this of itself.
+    let is_silent = claim.verdict == Verdict::UnderDetermined && claim.counts.base.is_none();
+    let base = base.filter(|_| is_silent).map(comes_out);
     let base = base.map_or(String::new(), |does| format!("; {does} in the base run"));
     format!("{} ({}{base})", claim.id, claim.spoken())
 }
@@ -131,6 +150,19 @@ mod tests {
                 "The same is judged on other inputs: B12 (sign reproduced).",
                 "",
             ]
+        );
+        // Statements of the project with one number are judged by several experiments.
+        let mut own = ["pe8110", "cm7-r"].map(|drive| {
+            let mut own = judged(&format!("T20.{drive}"), "saturated");
+            own.kind = Kind::Own;
+            own.verdict = Verdict::Holds;
+            own.ran.experiment = Some(drive.to_owned());
+            own
+        });
+        name(&mut own);
+        assert_eq!(
+            own[0].why.because,
+            ["Other experiments answer the same question, perhaps otherwise: T20.cm7-r (holds)."]
         );
         let mut under = judged("B12", "p2p");
         under.verdict = Verdict::UnderDetermined;

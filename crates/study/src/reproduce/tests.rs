@@ -121,8 +121,8 @@ about = "Whether blocks are padded."
             extra: Extra::default(),
             readings: true,
         };
-        let asked = plan.asked(&plan.papers).unwrap();
-        let runs = asked.iter().map(|cells| cells.cells.len());
+        let asked = plan.asked(&Effort::default()).unwrap();
+        let runs = asked.cells.iter().map(|cells| cells.cells.len());
         runs.collect::<Vec<_>>()
     };
     let base = r#"m("buffer.evictions", {"trace.align": "cover"}) > 0"#;
@@ -306,15 +306,14 @@ fn for_each_paper(
             readings: true,
         };
         let paper = &plan.papers[0];
+        let effort = Effort::default();
+        let asked = plan.asked(&effort).unwrap();
         if !small {
-            let missing = plan.cost(&store).unwrap()[0].missing;
+            let missing = asked.cost(&store).unwrap()[0].missing;
             assert_eq!(missing, 0, "{}: make reproduce makes its runs", paper.name);
         }
         let sets = plan.sets(paper);
-        let cells = plan.asked(&plan.papers).unwrap();
-        let mut rows = complete(&cells, &store, &Effort::default())
-            .unwrap()
-            .into_iter();
+        let mut rows = complete(&asked.cells, &store, &effort).unwrap().into_iter();
         let names = || paper.studies.iter().map(|study| study.name.clone());
         let of_sets: Vec<ByStudy> = sets
             .iter()

@@ -10,7 +10,7 @@ use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
 use super::ran::{Command, Ran, commands, listed, scaled, shrunk};
 use super::readings::Readings;
-use super::reason::Why;
+use super::reason::{Why, spoken};
 use super::thresholds::Thresholds;
 use super::values::{Try, Values, each_names};
 use super::words::Words;
@@ -32,6 +32,9 @@ pub struct Counts {
     /// For a claim that is reproduced or under-determined: under how many combinations of readings of open rules it
     /// holds. `None` if it holds under all or under none of them, and for other claims.
     pub readings: Option<Share>,
+    /// For an under-determined claim without either count: how it comes out in the base run, such as `holds`. `None` for
+    /// other claims, and if nothing was run.
+    pub base: Option<&'static str>,
 }
 
 /// A claim with its verdict.
@@ -68,7 +71,13 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// The verdict in words, followed by [`Self::counts`] if there are some: `holds 3/4`.
+    /// Whether this project infers the claim from what the paper says.
+    pub(super) fn is_inferred(&self) -> bool {
+        is_inferred(&self.statement)
+    }
+
+    /// The verdict in words, followed by [`Self::counts`] if there are some: `holds 3/4`, or `under-determined; fails in
+    /// the base run`.
     #[must_use]
     pub fn spoken(&self) -> String {
         let verdict = self.verdict.spoken();
@@ -79,7 +88,10 @@ impl Judged {
         let readings = self.counts.readings;
         let readings = readings.map(|Share { held, tried }| format!("{held} of {tried} readings"));
         let counts: Vec<_> = cases.into_iter().chain(readings).collect();
-        format!("{verdict} {}", counts.join(", ")).trim().to_owned()
+        match self.counts.base {
+            Some(base) => format!("{verdict}; {base} in the base run"),
+            None => format!("{verdict} {}", counts.join(", ")).trim().to_owned(),
+        }
     }
 
     /// The claim in the JSON form that `destage reproduce` writes.
@@ -130,6 +142,7 @@ impl Judged {
             "verdict": self.verdict.name(),
             "share": self.counts.cases.map(|share| json!({"held": share.held, "tried": share.tried})),
             "readings": self.counts.readings.map(|share| json!({"held": share.held, "tried": share.tried})),
+            "base": self.counts.base,
             "on": self.ran.on,
             "inputs": inputs.collect::<Vec<_>>(),
             "runs": self.ran.runs,
@@ -142,6 +155,19 @@ impl Judged {
             "folded": self.why.folded,
             "turned": self.why.turned,
         })
+    }
+}
+
+/// Whether this project infers the claim with this statement from what the paper says. The statement marks that.
+pub(super) fn is_inferred(statement: &str) -> bool {
+    statement.contains("(inferred)") || statement.contains("(Inferred)")
+}
+
+/// How a claim comes out in `case`, in words.
+pub(super) fn comes_out(case: &Try) -> &'static str {
+    match (case.holds, case.sized) {
+        (true, Some(false)) => "holds in its sign only",
+        (holds, _) => spoken(holds),
     }
 }
 
@@ -304,6 +330,13 @@ impl Case<'_> {
         judged.values.tries = tries;
         let is_open = matches!(verdict, Verdict::Reproduced | Verdict::UnderDetermined);
         judged.counts.readings = readings.filter(|_| is_open);
+        let Counts {
+            cases, readings, ..
+        } = judged.counts;
+        let is_uncounted = cases.is_none() && readings.is_none();
+        if verdict == Verdict::UnderDetermined && is_uncounted {
+            judged.counts.base = judged.values.tries.first().map(comes_out);
+        }
         if !judged.ran.runs.is_empty() {
             let beside: Vec<_> = others.iter().chain(&idle).collect();
             judged.ran.runs.push_str(&self.repeated(&beside));
@@ -921,8 +954,13 @@ impl Case<'_> {
         // Without the trace it is unknown whether an open rule tests the claim.
         let is_tested =
             |each: &Readings| missing.is_some() || each.others(&self.claim.id).is_some();
-        let how = (self.scale, self.readings.is_some_and(is_tested));
-        let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);
+        let of = |(study, _): (&Study, _)| {
+            // No rule acts on the statistics of a trace.
+            let counts_only = study.counts_only();
+            let has_rules = self.readings.is_some_and(is_tested) && !counts_only;
+            let how = (self.scale, has_rules, counts_only);
+            commands((self.paper, &study.name), inputs, missing, how)
+        };
         self.over.map_or(Vec::new(), of)
     }
 
@@ -985,7 +1023,7 @@ impl Case<'_> {
             verdict,
             counts: Counts {
                 cases: share,
-                readings: None,
+                ..Counts::default()
             },
             ran,
             figures,

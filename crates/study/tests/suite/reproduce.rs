@@ -100,7 +100,11 @@ fn carry_out_on(papers: Vec<Paper>, extra: Extra, traces: Traces) -> Report {
     };
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    plan.carry_out(&store, &Effort::default()).unwrap()
+    let effort = Effort::default();
+    plan.asked(&effort)
+        .unwrap()
+        .carry_out(&store, &effort)
+        .unwrap()
 }
 
 fn verdicts(report: &Report) -> BTreeMap<&str, Verdict> {
@@ -462,7 +466,9 @@ fn the_table_of_the_project_counts_what_the_papers_have() {
                 let said = cells[9].trim_matches('*');
                 said == word
                     || said.strip_prefix(word).is_some_and(|rest| {
-                        rest.starts_with(' ') && (rest.contains('/') || rest.contains(" readings"))
+                        rest.starts_with("; ")
+                            || rest.starts_with(' ')
+                                && (rest.contains('/') || rest.contains(" readings"))
                     })
             };
             let mut counted = 0;

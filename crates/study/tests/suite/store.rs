@@ -256,7 +256,10 @@ fn parts_make_every_run_once_and_their_report_is_that_of_the_whole() {
 fn a_folder_without_plans_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Store::existing(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("has no plans of studies"), "{error}");
+    assert!(
+        error.contains("no study has stored results here"),
+        "{error}"
+    );
     // The folder of plans exists but is empty, which happens if a worker fails to write its plan.
     std::fs::create_dir(folder.path().join("plans")).unwrap();
     let store = Store::existing(folder.path()).unwrap();

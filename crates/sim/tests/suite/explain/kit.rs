@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use destage_base::Random;
 use destage_base::time::to_ms;
+use destage_sim::course::Point;
 use destage_sim::explain::{Explained, PART_NAMES, Slow, Timed};
 use destage_sim::observer::{Observer, Response, Silent};
 use destage_sim::prepass::Pass;
@@ -66,6 +67,20 @@ impl Observer for Responses {
         if let Some(time) = response.response {
             self.0.insert(response.index, time);
         }
+    }
+}
+
+/// An observer that keeps the course of the run.
+#[derive(Default)]
+pub struct Course(pub Vec<Point>);
+
+impl Observer for Course {
+    fn wants_course(&self) -> bool {
+        true
+    }
+
+    fn course(&mut self, points: &[Point]) {
+        self.0 = points.to_vec();
     }
 }
 

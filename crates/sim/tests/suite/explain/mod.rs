@@ -6,8 +6,9 @@ mod queues;
 mod registers;
 
 use destage_ftl::FTLS;
+use destage_sim::course::Point;
 use destage_sim::explain::{Awaited, Interval, OPERATIONS, Timed};
-use destage_trace::Operation;
+use destage_trace::{Operation, Request};
 
 use self::kit::*;
 
@@ -316,27 +317,78 @@ fn sum(timed: &Timed, of: impl Fn(&Interval) -> u128) -> u128 {
     timed.series.intervals.iter().map(of).sum()
 }
 
+/// Times between requests, and numbers of requests.
+const ARRIVALS: [(u64, usize); 4] = [
+    (1, 3000),
+    (977, 3000),
+    (13 * MILLISECOND, 3000),
+    (MILLISECOND << 20, 40),
+];
+
+const SMALL: [&str; 4] = [
+    "flash.dies=2",
+    "flash.blocks_per_plane=64",
+    "buffer.kind=lru",
+    "buffer.capacity_bytes=64KiB",
+];
+
+/// `count` requests, of which the first arrives after 5 ms, and each other one `gap` ticks after the one before it.
+fn evenly(gap: u64, count: usize) -> Vec<Request> {
+    let mut requests = stream(3, count, 600);
+    for (place, request) in requests.iter_mut().enumerate() {
+        request.arrival = 5 * MILLISECOND + place as u64 * gap;
+    }
+    requests
+}
+
+/// The points of the course of a run that is not explained are the totals at the ends of the intervals of the series of
+/// the same run, explained.
+#[test]
+fn the_points_of_a_course_are_sums_over_the_series() {
+    for more in [
+        "flash.scheduling=arrival",
+        "flash.scheduling=reads_first",
+        "flash.scheduling=commands_reads_first",
+    ] {
+        for (gap, count) in ARRIVALS {
+            let requests = evenly(gap, count);
+            let pairs: Vec<_> = SMALL.into_iter().chain([more]).collect();
+            let series = &timed(&explained(&requests, &pairs).0).series.clone();
+            let mut course = Course::default();
+            let config = config(&pairs, false).expect("a configuration");
+            simulate(&config, &requests, &mut course);
+            let last = series.intervals.len() - 1;
+            let (mut completed, mut programs) = (0, 0);
+            let intervals = series.intervals.iter().enumerate();
+            let expected: Vec<_> = intervals
+                .map(|(place, of)| {
+                    completed += of.responses[0].count + of.responses[1].count;
+                    programs += of.tally.programs.iter().sum::<u64>();
+                    let begin = place as u64 * series.length;
+                    let length = match place == last {
+                        true => series.last_length,
+                        false => series.length,
+                    };
+                    Point {
+                        passed: begin + length,
+                        completed,
+                        programs,
+                    }
+                })
+                .collect();
+            assert_eq!(completed, count as u64);
+            assert!(course.0 == expected, "{more}, gap {gap}");
+        }
+    }
+}
+
 /// The series of a run have a limited number of intervals, however long the run is. The intervals cover the whole
 /// run.
 #[test]
 fn the_course_is_bounded_and_complete() {
-    for (gap, count) in [
-        (1, 3000),
-        (977, 3000),
-        (13 * MILLISECOND, 3000),
-        (MILLISECOND << 20, 40),
-    ] {
-        let mut requests = stream(3, count, 600);
-        for (place, request) in requests.iter_mut().enumerate() {
-            request.arrival = 5 * MILLISECOND + place as u64 * gap;
-        }
-        let pairs = [
-            "flash.dies=2",
-            "flash.blocks_per_plane=64",
-            "buffer.kind=lru",
-            "buffer.capacity_bytes=64KiB",
-        ];
-        let config = config(&pairs, true).expect("a configuration");
+    for (gap, count) in ARRIVALS {
+        let requests = evenly(gap, count);
+        let config = config(&SMALL, true).expect("a configuration");
         let mut responses = Responses::default();
         let result = simulate(&config, &requests, &mut responses);
         let metric = |name: &str| {

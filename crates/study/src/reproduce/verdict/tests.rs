@@ -160,7 +160,7 @@ fn every_verdict_is_given() {
 fn a_verdict_says_on_what_it_rests() {
     let relative = judged(SIGN, &BOTH[..1], Role::Relative).unwrap();
     assert_eq!(relative.ran.on, "made (relative)");
-    assert_eq!(relative.ran.runs, "1 run: seed 1");
+    assert_eq!(relative.ran.runs, "1 run");
     assert_eq!(relative.ran.commands[0].command, "destage reproduce p/s");
     assert_eq!(relative.values.ratio, json!(0.1));
     let inputs = &relative.to_json()["inputs"];
@@ -497,6 +497,7 @@ fn verdicts_have_words() {
     assert_eq!(document["tries"], tries);
     assert_eq!(document["commands"][0]["command"], "destage reproduce p/s");
     assert_eq!(document["share"], json!({ "held": 2, "tried": 3 }));
+    assert_eq!(document["base"], Value::Null);
     assert_eq!(document["tolerance"], "10 %");
     assert_eq!(document["effect"], 1.0);
     let asked = asked.to_json();
@@ -827,4 +828,27 @@ fn what_holds_is_said_with_its_noun() {
         said("the loss is above 60"),
         "The loss is above 60: the measured value is 100: the claim holds."
     );
+}
+
+/// An under-determined claim without a count says how it comes out in the base run.
+#[test]
+fn a_claim_without_a_count_says_how_the_base_run_comes_out() {
+    for (check, runs, spoken) in [
+        (WITHIN, BOTH, "under-determined; holds in the base run"),
+        (WITHIN, NONE, "under-determined; fails in the base run"),
+        (
+            SIGN,
+            BOTH,
+            "under-determined; holds in its sign only in the base run",
+        ),
+        (WITHIN, ONE, "under-determined 2/3"),
+    ] {
+        let claim = format!("assumes = 'a trace is like another'\n{check}");
+        let claim = judged(&claim, runs, Role::Original).unwrap();
+        assert_eq!(claim.spoken(), spoken);
+        let base = spoken
+            .strip_prefix("under-determined; ")
+            .and_then(|rest| rest.strip_suffix(" in the base run"));
+        assert_eq!(claim.to_json()["base"], json!(base));
+    }
 }
