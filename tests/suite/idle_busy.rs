@@ -1,7 +1,7 @@
 //! Tests idle time that begins while packages are still busy with the programs of an earlier request.
 //!
 //! Pages 0 and 4 are written at once and share a line of a direct-mapped cache whose other lines are empty. So
-//! page 4 causes an on-demand update of page 0. With `apu_room=cache` no request waits for this update. When idle
+//! page 0 is written back to make room for page 4 (an on-demand update). With `apu_room=cache` no request waits for this update. When idle
 //! time begins 0.1 ms later, the package is still busy with the update.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]

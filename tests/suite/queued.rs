@@ -402,7 +402,8 @@ fn every_metric_is_the_same_in_both_timings_of_units_and_of_cells_of_one_bit() {
         "flash.first_pass_us=70",
     ];
     let shared = ["flash.page_bytes=16KiB", "ftl.map_unit_bytes=4096"];
-    // The device has no command time, because a command time would lengthen copies inside a die only with queues.
+    // `flash.command_ns` stays 0, because it would lengthen copies inside a die in the timing with queues, but not in the
+    // other timing.
     let status = ["flash.status_ns=3000"];
     let pslc = ["ftl.kind=pslc", "flash.bits_per_cell=3"];
     let mut ended = 0;

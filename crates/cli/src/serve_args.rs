@@ -195,13 +195,14 @@ pub(crate) struct CrashArguments {
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct FixedMoment {
-    /// Makes every cut at this write, counted from the start of the program, in place of a random moment
+    /// Cuts the power at the N-th write that the device accepts after the start of the command, every time; without this
+    /// option, each cut comes at a random moment
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_write: Option<u64>,
-    /// Makes every cut at this flush, counted from the start of the program
+    /// Cuts the power at the N-th flush after the start of the command, every time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// Makes every cut during this page program, counted from the start of the program
+    /// Cuts the power during the N-th page program after the start of the command, every time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
 }

@@ -54,8 +54,8 @@ impl Device {
         }
     }
 
-    /// For each group whose scheme had nothing to write back in the present idle time, asks the scheme again. The
-    /// scheme may have needed an idle die, and a die may be idle now.
+    /// Asks again whether there is something to write back, for each group of pages for which the scheme had nothing in
+    /// the present idle time. The scheme may have needed an idle die, and a die may be idle now.
     pub(super) fn ask_who_declined<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         let groups = self.idle.as_ref().map_or(0, Idle::groups);
         for group in 0..groups {

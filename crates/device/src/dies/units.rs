@@ -174,7 +174,7 @@ impl Open {
             if !behind.is_multiple_of(units.pages) {
                 continue;
             }
-            // The last pass of the pages before page `through` of the block ends with this step.
+            // When this step ends, every page of the block before page `through` has had its last pass.
             let through = match units.passes {
                 2 if behind < units.block_pages => behind - units.pages,
                 _ => behind,

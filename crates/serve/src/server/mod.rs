@@ -167,7 +167,7 @@ impl Stopper {
 /// The results of a server that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The metrics, as of a run with the same requests.
+    /// The metrics that a simulated run of the same requests would give.
     pub metrics: Metrics,
     /// The reason why the device could no longer be used; `None` if it could be used to the end.
     pub broken: Option<Broken>,

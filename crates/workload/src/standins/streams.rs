@@ -1,10 +1,10 @@
 //! Workloads of several writers and readers that are active at the same time. A workload is a table of streams, and a
 //! few numbers describe each stream.
 //!
-//! A course is one cycle through the table. In each course, a stream makes a fixed number of requests during a given
-//! period of the course. It makes its requests in turns of several consecutive requests. The turns are spread evenly
+//! In each cycle through the table, a stream makes a fixed number of requests during a given
+//! period of the cycle. It makes its requests in turns of several consecutive requests. The turns are spread evenly
 //! over the period, with random deviations. The requests of a stream go through runs of sectors. At the end of the
-//! course, the next course begins, and each stream continues at its current position.
+//! cycle, the next cycle begins, and each stream continues at its current position.
 //!
 //! At the start, the random draws for each stream are the time of its first turn and its first run. For each request,
 //! the draws are the next run if a run ends, the size, the position if the order is random, whether the request is
@@ -56,9 +56,9 @@ pub(super) const READ: bool = false;
 pub(super) struct Stream {
     /// Whether the stream writes. Otherwise it reads.
     pub write: bool,
-    /// The beginning and the end of the period in which the stream makes requests, in percent of the course.
+    /// The beginning and the end of the period in which the stream makes requests, in percent of the cycle.
     pub during: (f64, f64),
-    /// The number of requests in one course.
+    /// The number of requests in one cycle.
     pub requests: u32,
     /// The number of consecutive requests in a turn of the stream.
     pub turn: u32,
@@ -91,9 +91,9 @@ pub(super) struct Walk {
 #[derive(Clone, Debug)]
 struct Walker {
     stream: Stream,
-    /// The time at which the next turn of the stream is due, in percent of the course.
+    /// The time at which the next turn of the stream is due, in percent of the cycle.
     due: f64,
-    /// The number of turns of the stream that have begun in this course.
+    /// The number of turns of the stream that have begun in this cycle.
     turns: u32,
     start: u64,
     length: u64,
@@ -160,7 +160,7 @@ impl Stream {
         (least + each * sectors as f64) * (0.5 + random.unit())
     }
 
-    /// The time of turn number `turn`, in percent of the course. The first turn has the number 0.
+    /// The time of turn number `turn`, in percent of the cycle. The first turn has the number 0.
     fn due(&self, turn: u32, random: &mut Random) -> f64 {
         let (from, until) = self.during;
         from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())
@@ -207,7 +207,7 @@ impl Streams {
         })
     }
 
-    /// The next request. Returns `None` at the end of a course. The next call begins another course.
+    /// The next request. Returns `None` at the end of a cycle through the table. The next call begins another cycle.
     pub fn next(&mut self, random: &mut Random) -> Option<Step> {
         if self.turn.1 == 0 {
             let due = self
@@ -326,7 +326,7 @@ impl Iterator for StreamRequests {
     fn next(&mut self) -> Option<Request> {
         self.arrivals.count()?;
         self.arrivals.wait(self.gap_ms * self.pace);
-        // At the end of a course, the next course begins. A table has at least one request.
+        // At the end of a cycle, the next cycle begins. A table has at least one request.
         let step = self
             .streams
             .next(&mut self.random)

@@ -113,7 +113,7 @@ impl Dispatcher {
             return false;
         };
         if self.config.has_more(Some(kind)) {
-            // The status of the erase follows when the read is done.
+            // The cells have finished the erase, and its status is sent when the read that interrupted it is done.
             interrupted.left = Some(0);
             return true;
         }
