@@ -417,7 +417,7 @@ impl Die {
     pub fn mapped(&self, pages: Range<u32>, emit: &mut dyn FnMut(u32)) {
         let pages = pages.start..pages.end.min(self.shape.pages()).max(pages.start);
         if self.shape.filled {
-            // On a filled device, pages that were never touched have contents too.
+            // On a filled device, pages that the run has not written yet have contents too.
             let held = pages.filter(|page| self.map.get(*page as usize) != NONE);
             return held.for_each(emit);
         }

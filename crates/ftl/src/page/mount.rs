@@ -1,4 +1,4 @@
-//! The page-mapped device after a loss of power: which copy of each page is used, and on which die it is.
+//! The page mapping after a loss of power: which copy of each page is used, and on which die it is.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;

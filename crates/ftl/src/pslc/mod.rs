@@ -264,8 +264,8 @@ impl Ftl for Pslc {
         let is_short = self.is_short(at);
         let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
         let may_fold = !(self.power_may_fail && is_short);
-        // Folding is done before other garbage collection, for two reasons. To empty a block of the cache, the
-        // fewest pages have to be moved. And the blocks of a dynamic cache are missing among the free blocks.
+        // Folding is done before other garbage collection, for two reasons. A block of the cache has fewer pages to move
+        // than any other block. And the blocks of a dynamic cache are missing among the free blocks.
         if (makes_way && may_fold || is_short && self.caches[at].is_dynamic())
             && self.fold(at, u32::MAX, Cause::Copy, operations)?
         {

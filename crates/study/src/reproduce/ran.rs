@@ -51,9 +51,10 @@ const OF_LOAD: [&str; 4] = ["load", "stalls", "started", "seed"];
 
 /// Parameters whose values are shown behind the name of a scheme or layer. Each entry has the axis, the
 /// parameter, and the texts before and after the value.
-const TOLD: [(&str, &str, [&str; 2]); 4] = [
+const TOLD: [(&str, &str, [&str; 2]); 5] = [
     ("buffer", "buffer.alpha", ["alpha ", ""]),
     ("buffer", "buffer.ways", ["ways ", ""]),
+    ("buffer", "buffer.idle_us", ["idle work after ", " us"]),
     (
         "buffer",
         "buffer.femu_watermark_percent",
@@ -311,7 +312,7 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
 /// What `runs` do with pages that a request touches in part, and with those that the buffer holds at the end. Each follows
 /// a semicolon. It is left out if it is one of the open `rules`, or not the same in all runs with a buffer.
 fn pages(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
-    const SAID: [(&str, &str, &str); 4] = [
+    const SAID: [(&str, &str, &str); 5] = [
         (
             "trace.align",
             "cover",
@@ -321,6 +322,11 @@ fn pages(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
             "trace.align",
             "nearest",
             "the size of a request is rounded to whole pages",
+        ),
+        (
+            "trace.align",
+            "rmw",
+            "a page that a request writes in part is read first, and written as a whole",
         ),
         (
             "sim.drain",

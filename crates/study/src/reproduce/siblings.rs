@@ -18,18 +18,18 @@ pub(super) fn name(claims: &mut [Judged]) {
 }
 
 fn remark(claim: &Judged, all: &[Judged]) -> Option<String> {
-    let others = |is: fn(&Judged, &Judged) -> bool| -> Vec<String> {
-        let others = all.iter().filter(|other| is(claim, other));
-        others.map(named).collect()
-    };
     if claim.kind == Kind::Own {
-        let others = others(is_of_same_question);
+        let others = all.iter().filter(|other| is_of_same_question(claim, other));
+        let others: Vec<_> = others.map(|other| other.id.clone()).collect();
         let said = |others| {
-            format!("Other experiments answer the same question, perhaps otherwise: {others}.")
+            format!(
+                "Other experiments ask the same question, and their answers can be the opposite: see {others}."
+            )
         };
         return (!others.is_empty()).then(|| said(listed(&others)));
     }
-    let others = others(is_of_same_sentence);
+    let others = all.iter().filter(|other| is_of_same_sentence(claim, other));
+    let others: Vec<_> = others.map(named).collect();
     match others.len() {
         0 => None,
         1..=MOST => Some(format!(
@@ -162,7 +162,9 @@ mod tests {
         name(&mut own);
         assert_eq!(
             own[0].why.because,
-            ["Other experiments answer the same question, perhaps otherwise: T20.cm7-r (holds)."]
+            [
+                "Other experiments ask the same question, and their answers can be the opposite: see T20.cm7-r."
+            ]
         );
         let mut under = judged("B12", "p2p");
         under.verdict = Verdict::UnderDetermined;

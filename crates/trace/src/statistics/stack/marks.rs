@@ -47,8 +47,8 @@ impl Marks {
         }
     }
 
-    /// Removes the `length` numbers from `first` on, which are all in the set. Returns how many larger numbers there
-    /// are.
+    /// Removes the `length` numbers from `first` on, which are all in the set. Returns how many larger numbers
+    /// the set has.
     pub fn take(&mut self, first: u64, length: u64) -> u64 {
         let last = first + length - 1;
         let mut at = 0;
