@@ -107,6 +107,6 @@ pub mod internal {
     pub use crate::curve::{bytes_of, default_sizes};
     pub use crate::manifest::unused;
     pub use crate::run::single;
-    pub use crate::side_by_side::side_by_side;
+    pub use crate::side_by_side::{Found, side_by_side};
     pub use crate::trace_metrics::metrics_and_facts;
 }

@@ -69,6 +69,29 @@ pub fn side_by_side<T: Sync>(
     }
 }
 
+/// Collects the results of parallel tasks, by the number of the task.
+pub struct Found<T>(Mutex<Vec<Option<T>>>);
+
+impl<T> Found<T> {
+    /// No results yet, of `tasks` tasks.
+    #[must_use]
+    pub fn of(tasks: usize) -> Self {
+        Self(Mutex::new((0..tasks).map(|_| None).collect()))
+    }
+
+    /// Stores `what` as the result of the task number `place`, counted from 0.
+    pub fn put(&self, place: usize, what: T) {
+        let mut all = self.0.lock().unwrap_or_else(|lock| lock.into_inner());
+        all[place] = Some(what);
+    }
+
+    /// The results in the order of the tasks; `None` for a task without a result.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Option<T>> {
+        self.0.into_inner().unwrap_or_else(|lock| lock.into_inner())
+    }
+}
+
 /// Reports progress in runs to the caller, although the tasks report requests.
 struct Watch<'a> {
     progress: &'a dyn Progress,

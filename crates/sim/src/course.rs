@@ -1,18 +1,13 @@
 //! The course of a run: totals at moments that are equally far apart. Their number is bounded for a run of any length.
 
 use destage_base::Ticks;
-use destage_base::time::TICKS_PER_US;
 use destage_device::{Device, Request, Transaction};
 use destage_nand::Operations;
 use destage_nand::operation::Tally;
 
 use crate::engine::{Command, Completion, Probe};
+use crate::explain::{FIRST_LENGTH, INTERVALS};
 use crate::observer::Observer;
-
-/// When a course has this number of points, every second one is removed, so the distance of points doubles.
-const POINTS: usize = 1000;
-/// The distance of points at the beginning of a run, in ticks.
-const FIRST_DISTANCE: Ticks = 10 * TICKS_PER_US;
 
 /// Totals at one moment of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -41,14 +36,15 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Adds a point with the totals so far, at the moment `at`.
+    /// Adds a point with the totals so far, at the moment `at`. When there are as many points as a series has intervals,
+    /// every second one is removed, so the distance of points doubles.
     fn point(&mut self, at: Ticks, start: Ticks) {
         self.points.push(Point {
             passed: at - start,
             completed: self.completed,
             programs: self.tally.programs.iter().sum(),
         });
-        if self.points.len() == POINTS {
+        if self.points.len() == INTERVALS {
             let mut number = 0;
             self.points.retain(|_| {
                 number += 1;
@@ -93,8 +89,8 @@ impl Probe for Course {
     fn arrived(&mut self, _: u32, _: &mut Request) {
         if self.start.is_none() && self.points.is_empty() {
             self.start = Some(self.now);
-            self.distance = FIRST_DISTANCE;
-            self.next = self.now.saturating_add(FIRST_DISTANCE);
+            self.distance = FIRST_LENGTH;
+            self.next = self.now.saturating_add(FIRST_LENGTH);
         }
     }
 

@@ -20,6 +20,7 @@ use destage_trace::Operation;
 
 use self::path::{Accepted, BUS, PARTS_OF_STEPS, Paths, QUEUE};
 pub use self::path::{Awaited, PART_NAMES, PARTS, Split};
+pub(crate) use self::series::{FIRST_LENGTH, INTERVALS};
 pub use self::series::{Interval, Series};
 use self::series::{Levels, Recording};
 pub use self::spread::{Bucket, Spread, Spreading};

@@ -7,7 +7,7 @@ use destage_sim::settings::Settings;
 use destage_trace::Operation;
 use serde_json::{Map, Value, json};
 
-use super::experiment::{BLOCK, Bench, Course, Found, Load, OF_STREAM, STREAMS, States, Steady};
+use super::experiment::{BLOCK, Bench, Course, Load, OF_STREAM, STREAMS, States, Steady};
 use super::measured::{Measurements, Shape};
 use super::readings::{self, AtDepth, Fill, Interval, Latency, Reading, USED};
 use super::scaled::{FullSize, GIB, Scale, Scaled};
@@ -16,7 +16,7 @@ use crate::csv;
 use crate::error::Error;
 use crate::json;
 use crate::manifest::Manifest;
-use crate::side_by_side::side_by_side;
+use crate::side_by_side::{Found, side_by_side};
 
 /// The largest number of outstanding requests in `latency.csv`: seven streams with a queue depth of 64.
 pub(super) const LATENCY_DEPTH: u64 = STREAMS * OF_STREAM;

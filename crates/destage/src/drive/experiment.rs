@@ -632,24 +632,6 @@ fn zoned(zones: u64, pages: u64, open: usize, mut random: Random) -> impl Iterat
     })
 }
 
-/// Collects the results of parallel tasks, by the number of the task.
-pub(super) struct Found<T>(Mutex<Vec<Option<T>>>);
-
-impl<T> Found<T> {
-    pub fn of(tasks: usize) -> Self {
-        Self(Mutex::new((0..tasks).map(|_| None).collect()))
-    }
-
-    pub fn put(&self, place: usize, what: T) {
-        let mut all = self.0.lock().unwrap_or_else(|lock| lock.into_inner());
-        all[place] = Some(what);
-    }
-
-    pub fn into_vec(self) -> Vec<Option<T>> {
-        self.0.into_inner().unwrap_or_else(|lock| lock.into_inner())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Random, Step, zoned};

@@ -10,9 +10,9 @@ use super::spread::Spread;
 
 /// When a series has this number of intervals, each pair of neighbouring intervals is joined into one, so the length
 /// of an interval doubles.
-const INTERVALS: usize = 1000;
+pub(crate) const INTERVALS: usize = 1000;
 /// The length of an interval at the beginning of a run, in ticks.
-const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
+pub(crate) const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
 
 /// The values of one interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -35,7 +35,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ use crate::rows::{Row, Rows};
 use crate::{
     Cells, Extra, InputFacts, Scale, Store, Study, Traces, VariantKind, complete, counted,
 };
-use destage::internal::side_by_side;
+use destage::internal::{Found, side_by_side};
 use destage::{Effort, Error, Manifest, files};
 
 pub use claim::{Check, Tolerance};
@@ -468,22 +468,18 @@ fn each<T: Sync, R: Send>(
     effort: &Effort<'_>,
     work: impl Fn(&T) -> Result<R, Error> + Sync,
 ) -> Result<Vec<R>, Error> {
-    let results: Vec<Mutex<Option<R>>> = tasks.iter().map(|_| Mutex::new(None)).collect();
-    let places: Vec<usize> = (0..tasks.len()).collect();
+    let found = Found::of(tasks.len());
+    let numbered: Vec<_> = tasks.iter().enumerate().collect();
     side_by_side(
-        &places,
+        &numbered,
         |_| 0,
         effort,
-        |place, _| {
-            let result = work(&tasks[*place])?;
-            *results[*place]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(result);
+        |(place, task), _| {
+            found.put(*place, work(task)?);
             Ok(())
         },
     )?;
-    let result = |of: Mutex<Option<R>>| of.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let all: Option<Vec<R>> = results.into_iter().map(result).collect();
+    let all: Option<Vec<R>> = found.into_vec().into_iter().collect();
     all.ok_or_else(|| Error::Internal("a task has no result".to_owned()))
 }
 
@@ -536,7 +532,8 @@ fn gaps(rows: &Rows) -> Vec<String> {
 impl PaperReport {
     /// The number of claims that this project infers from what the paper says.
     fn inferred(&self) -> usize {
-        let inferred = self.claims.iter().filter(|claim| claim.is_inferred());
+        let inferred = self.claims.iter();
+        let inferred = inferred.filter(|claim| verdict::is_inferred(&claim.statement));
         inferred.count()
     }
 

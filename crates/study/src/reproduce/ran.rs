@@ -148,9 +148,10 @@ pub(super) fn listed(
             "; counted over the trace alone, so buffer, layer and times play no part".to_owned()
         }
         false => {
-            let load = load(rows, runs);
-            let [start, around] = [start, around].map(|of| of(rows, rules, runs));
-            format!("{load}{start}{}{around}", pages(rows, rules, runs))
+            let start = start(rows, rules, runs);
+            let pages = pages(rows, rules, runs);
+            let around = around(rows, rules, runs);
+            format!("{}{start}{pages}{around}", load(rows, runs))
         }
     };
     // Values that all groups have in common are shown only once.

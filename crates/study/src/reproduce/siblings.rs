@@ -45,8 +45,8 @@ fn remark(claim: &Judged, all: &[Judged]) -> Option<String> {
 
 /// Whether `other` has the number of `claim`, and is judged by another experiment.
 fn is_of_same_question(claim: &Judged, other: &Judged) -> bool {
-    let number = |of: &Judged| of.id.split('.').next().map(str::to_owned);
-    number(claim) == number(other) && claim.ran.experiment != other.ran.experiment
+    let [own, of_other] = [claim, other].map(|of| of.id.split('.').next());
+    own == of_other && claim.ran.experiment != other.ran.experiment
 }
 
 /// The id of `claim` with its verdict; for an under-determined claim also how it comes out in the base run.

@@ -71,11 +71,6 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Whether this project infers the claim from what the paper says.
-    pub(super) fn is_inferred(&self) -> bool {
-        is_inferred(&self.statement)
-    }
-
     /// The verdict in words, followed by [`Self::counts`] if there are some: `holds 3/4`, or `under-determined; fails in
     /// the base run`.
     #[must_use]
