@@ -64,7 +64,7 @@ def test_run_that_loses_its_power(moment: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("moment", ["write", "write 0", "read 3", "-1 ms", "3"])
 def test_a_moment_that_is_none_is_an_error(moment: str) -> None:
-    with pytest.raises(destage.ConfigError, match=f'"{moment}" is no moment of a loss of power; expected "write K"'):
+    with pytest.raises(destage.ConfigError, match=f'cut: "{moment}" is no moment of a loss of power; expected "write K"'):
         destage.simulate(destage.Workload("zipf", requests=100), size="512KiB", cut=moment)
 
 

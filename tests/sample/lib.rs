@@ -3,8 +3,8 @@
 
 /// `sample`, or `whole` if `DESTAGE_WHOLE` is 1.
 ///
-/// A sample leaves out cases: seeds, sizes, or requests at the end of a trace. The assertions about a case are the same
-/// for both.
+/// A sample leaves out cases: seeds, sizes, or requests at the end of a trace. A case is checked by the same
+/// assertions in a sample and in the whole test.
 #[must_use]
 pub fn sampled<T>(sample: T, whole: T) -> T {
     match std::env::var("DESTAGE_WHOLE").as_deref() {

@@ -473,7 +473,7 @@ pub(crate) struct CompareArguments {
     /// to the next
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
-    /// Translation layers to compare: page,none
+    /// Translation layers to compare, a list such as page,fast,none
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
     /// Columns of the printed table and of a Markdown or LaTeX file, after those that identify the run: metrics and

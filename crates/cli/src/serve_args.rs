@@ -270,7 +270,7 @@ pub(crate) struct ReplayArguments {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Logs one line per request: index, arrival time in the trace, time until its answer, sectors, operation
+    /// Logs one line per request: index, arrival time in the trace, measured response time, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
     /// Writes response times as fio's JSON (json+), for programs that plot such files, such as fio-plot

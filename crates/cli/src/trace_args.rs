@@ -177,7 +177,7 @@ pub(crate) struct FitArguments {
     /// The .toml file to which the stand-in workload is written
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Prints the residuals as JSON
+    /// Prints the differences between trace and stand-in (the residuals) as JSON
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]

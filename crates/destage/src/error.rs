@@ -10,7 +10,7 @@ use destage_workload::WorkloadError;
 
 /// The reason why there is no result. The text of an error names the file, line or key, the text that is wrong, and
 /// what was expected.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum Error {
     /// The arguments cannot be used: an unknown name, an empty grid, or inputs that cannot be combined.
     #[error("{0}")]
@@ -42,6 +42,13 @@ pub enum Error {
     /// A defect of this program.
     #[error("internal error: {0}; please report it")]
     Internal(String),
+}
+
+/// As `Display`: a program whose `main` returns `Result<(), Error>` then prints a sentence that its users understand.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, to)
+    }
 }
 
 impl Error {

@@ -1,4 +1,4 @@
-//! Explained runs as JSON and in words. `docs/EXPLAIN.md` describes the content of both.
+//! Explained runs as JSON and in words. `docs/EXPLAIN.md` describes what either form contains.
 
 mod words;
 

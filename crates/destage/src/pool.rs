@@ -175,7 +175,7 @@ impl<'a> Pool<'a> {
     pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Outcome>)>, Error> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers)
-                .map(|_| scope.spawn(|| self.work()))
+                .map(|_| scope.spawn(|| self.counter.on_thread(&mut || self.work())))
                 .collect();
             let panics = workers.into_iter().filter_map(|worker| worker.join().err());
             let errors: Vec<Error> = panics.map(Error::of_panic).collect();

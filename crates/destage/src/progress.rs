@@ -26,6 +26,12 @@ pub trait Progress: Sync {
     /// if the number is not known. If the function returns `false`, the work ends with
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool;
+
+    /// Does `work`, which is all work of one thread. A caller whose schemes need something of each thread that is costly
+    /// to make, such as the state of an interpreter, can make it before and keep it until `work` ends.
+    fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        work();
+    }
 }
 
 /// A receiver that ignores all reports.
@@ -54,6 +60,11 @@ impl<'a> Counter<'a> {
             expected: AtomicU64::new(expected.unwrap_or(0)),
             stopped: AtomicBool::new(false),
         }
+    }
+
+    /// Does `work`, which is all work of one thread.
+    pub(crate) fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        self.progress.on_thread(work);
     }
 
     /// Changes the expected number of requests.

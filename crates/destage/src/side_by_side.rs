@@ -56,7 +56,7 @@ pub fn side_by_side<T: Sync>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(worker);
+            scope.spawn(|| effort.progress.on_thread(&mut || worker()));
         }
         worker();
     });
@@ -107,5 +107,9 @@ impl Progress for Watch<'_> {
             self.stopped.store(true, Ordering::Relaxed);
         }
         !self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        self.progress.on_thread(work);
     }
 }

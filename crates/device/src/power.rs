@@ -42,7 +42,7 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Energy of `operation`, in picojoules. For a run of equal operations, the sum over the run.
+    /// Energy of `operation`, in picojoules; if it stands for several equal operations, the sum of theirs.
     #[must_use]
     pub fn of(&self, operation: &Operation) -> u64 {
         let cells = match operation.kind {

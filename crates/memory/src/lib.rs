@@ -183,7 +183,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     });
 }
 
-/// The work that this thread has named. If the thread has named none, the work that any thread named last.
+/// The work that this thread has named, or, if it has named none, the work that any thread named last.
 fn spoken() -> String {
     let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
     let own = own.ok().and_then(Result::ok).unwrap_or_default();

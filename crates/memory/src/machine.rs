@@ -6,7 +6,7 @@ use std::fs::read_to_string;
 const SHARE: u64 = 2;
 
 /// The default limit in bytes: half of the machine's memory. The result is `None`, which means no limit, if no file
-/// gives the size of the memory. This is so on systems other than Linux.
+/// gives the size of the memory. On systems other than Linux no file gives it.
 #[must_use]
 pub fn default_limit() -> Option<u64> {
     Some(machine_bytes()? / SHARE)

@@ -82,7 +82,7 @@ pub enum Transfer {
     TwoPages,
 }
 
-/// One flash operation, or a run of equal operations.
+/// One flash operation, or a row of equal operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// The kind of operation.
@@ -91,12 +91,12 @@ pub struct Operation {
     pub cause: Cause,
     /// The data that cross the bus for the operation.
     pub transfer: Transfer,
-    /// Number of equal operations in the run, one after the other; 1 for a single operation.
+    /// Number of equal operations that this value stands for, one after the other; 1 for a single operation.
     pub count: u32,
     /// Whether the cells hold one bit, in flash whose cells could hold more ([`Operations::hold_one_bit`]).
     pub one_bit: bool,
-    /// The page that is read or programmed, or the first page of the block that is erased. The value has no meaning
-    /// for a run (`count` above 1).
+    /// The page that is read or programmed, or the first page of the block that is erased. The value has no meaning if
+    /// `count` is above 1.
     pub at: Ppn,
 }
 
@@ -139,7 +139,7 @@ pub struct Operations {
     merges: Vec<Merge>,
     /// The garbage collections that a page operation contains: the places of their operations in `list`.
     collections: Vec<Range<usize>>,
-    /// Whether a run of equal operations is stored as single operations, each on one page or block.
+    /// Whether equal operations in a row are stored as single operations, each on one page or block.
     is_spelled_out: bool,
     /// Whether every operation also has an entry in `details`.
     is_detailed: bool,

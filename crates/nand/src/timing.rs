@@ -26,7 +26,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Ticks of `operation`. For a run of equal operations, the sum over the run.
+    /// Ticks of `operation`; if it stands for several equal operations, the sum of theirs.
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use destage::drive::{CheckPlan, FitPlan, Measurements};
 use destage::files::{PendingFile, storage};
+use destage::sim::error::SimError;
 use destage::sim::observer::{Observer, Response};
 use destage::{
     Combination, CurvePlan, CutPlan, Effort, Error, Goal, Grid, Manifest, Outcome, Rate, Record,
@@ -94,7 +95,9 @@ pub(crate) fn simulate<'py>(
         )));
     }
     let plan = cut.map(|text| {
-        let at = text.parse().map_err(|error| raised(&Error::from(error)))?;
+        let named =
+            |error: SimError| raised(&Error::from(SimError::Config(format!("cut: {error}"))));
+        let at = text.parse().map_err(named)?;
         let seed = combination.config.typed.sim.seed;
         Ok::<_, PyErr>(CutPlan { at, seed })
     });

@@ -72,6 +72,12 @@ impl Progress for Watch {
         }
         !self.is_stopped()
     }
+
+    /// The thread attaches to the interpreter once. So the interpreter makes the state of this thread only once, not for
+    /// each call of a scheme.
+    fn on_thread(&self, work: &mut (dyn FnMut() + Send)) {
+        Python::attach(|py| py.detach(work));
+    }
 }
 
 /// Runs `work` and returns its result. If `tell` is not None, the calling thread regularly calls `tell` with the
@@ -86,9 +92,11 @@ pub(crate) fn watched<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let of_work = Arc::clone(watch);
     let thread = move || {
-        // The thread attaches to the interpreter once. So the interpreter makes the state of this thread only once,
-        // not for each call of a scheme.
-        let result = Python::attach(|py| py.detach(|| work(&of_work)));
+        let (mut work, mut result) = (Some(work), None);
+        of_work.on_thread(&mut || result = work.take().map(|work| work(&of_work)));
+        let Some(result) = result else {
+            return;
+        };
         // Sending fails if the caller was interrupted and no longer waits.
         let _ = sender.send(result);
     };

@@ -243,7 +243,7 @@ impl<'a> Front<'a> {
         self.late.summary()
     }
 
-    /// The time until the next event for which the server has to wake up; `None` if there is no such event.
+    /// The time until the server has to wake up for an event; `None` if there is no such event.
     #[must_use]
     pub fn due_in(&mut self) -> Option<Duration> {
         let (in_flight, pace) = (self.in_flight, self.pace);

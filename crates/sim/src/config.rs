@@ -590,6 +590,18 @@ impl Config {
         self.is_timed() && self.typed.host.replay == Replay::Trace
     }
 
+    /// The times for which a read and any other request of a closed loop occupy the host's thread; `None` if they take
+    /// no time there.
+    fn job(&self) -> Option<[Ticks; 2]> {
+        let host = &self.typed.host;
+        let read = match host.job_read_ns {
+            0.0 => host.job_ns,
+            own => own,
+        };
+        let times = [read, host.job_ns].map(|time| from_units(time, TICKS_PER_NS));
+        (host.replay == Replay::Closed && times != [0, 0]).then_some(times)
+    }
+
     pub(crate) fn engine(&self, span_pages: u64) -> EngineConfig {
         let (host, sim) = (&self.typed.host, &self.typed.sim);
         EngineConfig {
@@ -599,6 +611,7 @@ impl Config {
             front: self.front(),
             clock: sim.clock,
             replay: host.replay,
+            job: self.job(),
             time_scale: host.time_scale,
             attribution: host.attribution,
             saturation: match host.saturation {

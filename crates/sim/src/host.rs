@@ -19,6 +19,34 @@ choices! {
     }
 }
 
+/// The thread of the host that issues the requests of a closed loop. For each request it collects the answer and sends
+/// the next request. Answers that arrive meanwhile wait for the thread.
+pub struct Job {
+    /// The times for a read and for any other request.
+    times: [Ticks; 2],
+    /// The time at which the thread has served all answers so far.
+    free: Ticks,
+}
+
+impl Job {
+    /// A thread that spends `times[0]` on a read and `times[1]` on any other request.
+    pub fn new(times: [Ticks; 2]) -> Self {
+        Self { times, free: 0 }
+    }
+
+    /// The time that the thread spends on a request with `operation`.
+    pub fn time(&self, operation: Operation) -> Ticks {
+        self.times[usize::from(operation != Operation::Read)]
+    }
+
+    /// The answer to a request with `operation` arrives at `now`. Returns when the thread collects it.
+    pub fn collects(&mut self, now: Ticks, operation: Operation) -> Ticks {
+        let begin = now.max(self.free);
+        self.free = begin.saturating_add(self.time(operation));
+        begin
+    }
+}
+
 /// Requests that wait in the host.
 pub enum Waiting {
     /// Queue ordered by address, then by arrival.

@@ -83,7 +83,13 @@ impl Config {
             types_in_turn: units.as_ref().is_some_and(of_word_lines),
             units,
             units_per_page,
+            read_again: (self.typed.flash.read_retry_percent / 100.0 * 2.0_f64.powi(32)) as u32,
         }
+    }
+
+    /// Whether some pages have to be read again.
+    fn retries(&self) -> bool {
+        self.typed.flash.read_retry_percent > 0.0
     }
 
     /// Whether reads take longer while the drive is loaded.
@@ -92,7 +98,8 @@ impl Config {
     }
 
     /// Times of the cells. Each list has first the times of the types of page, then that of a first pass, then that
-    /// of cells with one bit. The list for reads then has the times of the types of page while the drive is loaded.
+    /// of cells with one bit. The list for reads then has the times of the types of page while the drive is loaded, and
+    /// after these the times of pages that are read again, at first those of a drive without load.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();
@@ -101,16 +108,17 @@ impl Config {
             times.resize(page_types, times[0]);
         }
         let us = |microseconds| from_units(microseconds, TICKS_PER_US);
-        let loaded: Vec<Ticks> = match self.slows_reads() {
-            true => {
-                let longer = 1.0 + flash.read_loaded_percent / 100.0;
-                let times = read.iter();
-                times.map(|time| (*time as f64 * longer) as Ticks).collect()
-            }
-            false => Vec::new(),
-        };
+        let mut longer: Vec<Ticks> = Vec::new();
+        if self.slows_reads() || self.retries() {
+            let factor = 1.0 + flash.read_loaded_percent / 100.0;
+            longer.extend(read.iter().map(|time| (*time as f64 * factor) as Ticks));
+        }
+        if self.retries() {
+            let again: Vec<_> = read.iter().chain(&longer).copied().collect();
+            longer.extend(again.into_iter().map(|time| time + us(flash.read_retry_us)));
+        }
         read.extend([read[0], us(flash.pslc_read_us)]);
-        read.extend(loaded);
+        read.extend(longer);
         program.extend([us(flash.first_pass_us), us(flash.pslc_program_us)]);
         Cells {
             read,
@@ -128,6 +136,7 @@ impl Config {
             && self.times_by_type() == [[timing.read], [timing.program]]
             && !self.interrupts()
             && !self.slows_reads()
+            && !self.retries()
             && self.typed.device.dram_program_ns == 0.0
             && self.units().is_none()
             && self.registers().is_none()

@@ -275,6 +275,10 @@ parameters! {
         suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 340 to 952 us in enterprise drives, estimated from their read latencies under writes (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// Additional time of the cells for a read of a host page while the drive is loaded (device.loaded_pages), in per cent of the time of the page.
         read_loaded_percent: f64 = "0" in Kind::Number { min: 0.0, max: 10_000.0 }, "%", "0; 79 in one of the enterprise drives, estimated from its read latencies under writes (docs/DRIVES.md)", needs &[CLOCK];
+        /// Share of the pages of flash whose reads fail at first and are repeated with other voltages (read retry).
+        read_retry_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "0; 2 in a SATA drive, estimated from its latencies at depth 1 (docs/DRIVES.md)", needs &[CLOCK];
+        /// Time by which the repetitions lengthen such a read.
+        read_retry_us: f64 = "50" in MICROSECONDS, "us", OURS, needs &[CLOCK, "flash.read_retry_percent > 0"];
         /// Whether waiting pages of several planes of a die, with one offset in their blocks, share a command: off; in_order, if no page is
         /// programmed before an earlier page of its block; any_order, whenever possible.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
@@ -328,6 +332,11 @@ parameters! {
         bus_ns_per_sector: f64 = "238.4" in Kind::Number { min: 0.0, max: 1e9 }, "ns", DISKSIM, needs &[CLOCK, "host.link_lane_gb_per_s = 0"];
         /// Whether requests arrive at the times of the trace, or each when an earlier request completes.
         replay: Replay = "trace", "", OURS, needs &[CLOCK];
+        /// Time that the thread of the host that issues the requests of a closed loop spends on each request: it collects the
+        /// answer, and sends the next request. It serves one request at a time; others wait for it. docs/SPEC.md, Host.
+        job_ns: f64 = "0" in NANOSECONDS, "ns", "fio with one job over AHCI: 17000 to 20000, from a measured D3-S4610 (docs/DRIVES.md)", needs &[CLOCK, "host.replay = closed"];
+        /// The same time for a read; 0: host.job_ns.
+        job_read_ns: f64 = "0" in NANOSECONDS, "ns", "fio with one job over AHCI: 17000, from a measured D3-S4610 (docs/DRIVES.md)", needs &[CLOCK, "host.replay = closed"];
         /// Factor by which arrival times are multiplied.
         time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS, needs &["host.replay = trace"];
         /// Number of outstanding requests at which the run stops, with a warning; 0: the run never stops for that reason.

@@ -13,6 +13,9 @@ pub(crate) struct File {
     /// The purpose of the study, in sentences.
     #[serde(default)]
     pub(crate) about: String,
+    /// What all runs have in common and no parameter says, as a clause. It follows the description of the runs of a claim.
+    #[serde(default)]
+    pub(crate) conditions: String,
     /// The device profile: a name, or the path of a `.toml` file.
     pub(crate) profile: Option<String>,
     /// Settings that apply to all runs: a value for each parameter, by its dotted name.

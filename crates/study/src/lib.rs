@@ -135,6 +135,11 @@ impl Study {
         self.file.about.trim()
     }
 
+    /// What all runs have in common and no parameter says, as a clause; empty if there is nothing to say.
+    pub(crate) fn conditions(&self) -> &str {
+        self.file.conditions.trim()
+    }
+
     /// The ids of the figures.
     #[must_use]
     pub fn figure_ids(&self) -> Vec<&str> {

@@ -147,7 +147,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
         .collect();
-    // Columns that the user names would fit many tables, so they are not used here. A header line in the file
+    // If the user names the columns, they would fit many tables, so they are not used here. A header line in the file
     // can still name the columns.
     for state in &mut states {
         state.choices.columns = None;

@@ -35,7 +35,7 @@ struct Node<Key> {
     child: u32,
     /// The next sibling.
     next: u32,
-    /// The previous sibling. For a first child, the parent.
+    /// The previous sibling, or the parent if this is the first child.
     prev: u32,
 }
 

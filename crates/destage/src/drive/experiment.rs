@@ -13,6 +13,7 @@ use destage_sim::settings::{Origin, Settings};
 use destage_trace::{Operation, Request};
 use destage_workload::Requests;
 
+use super::knobs::{JOB, JOB_READ};
 use super::scaled::Scaled;
 use crate::error::Error;
 use crate::grid::Combination;
@@ -21,7 +22,8 @@ use crate::progress::Progress;
 use crate::run::run;
 use crate::state::Prepared;
 
-/// The smallest request of the experiments, in bytes. All requests are multiples of it. This is not a flash block.
+/// The smallest request of the experiments, in bytes. All requests are multiples of it. It has nothing to do with a
+/// flash block, in spite of the name.
 pub(super) const BLOCK: u64 = 4096;
 const SECTOR: u64 = 512;
 
@@ -115,7 +117,7 @@ impl Observer for Collector {
             if is_counted {
                 self.responses.of[place].push(match self.arrivals {
                     // A request of a closed queue is submitted when it arrives.
-                    Arrivals::Closed { .. } => time,
+                    Arrivals::Closed { .. } | Arrivals::Job { .. } => time,
                     Arrivals::Several { .. } | Arrivals::Open { .. } => time - response.waited,
                 });
             }
@@ -204,8 +206,12 @@ pub(super) enum Arrivals {
     /// Requests arrive with exponentially distributed gaps, whose mean is `mean_ms`. At most `depth` requests are in
     /// the device at a time.
     Open { mean_ms: f64, depth: u64 },
-    /// `depth` requests are always in the device: the next request arrives when one completes.
+    /// `depth` requests are always in the device: the next request arrives when one completes. Several threads of the
+    /// host issue them, and none of these threads limits the rate.
     Closed { depth: u64 },
+    /// `depth` requests are always outstanding, and one thread of the host issues all of them. The thread spends the time
+    /// [`JOB`](super::knobs::JOB) on each request.
+    Job { depth: u64 },
 }
 
 impl Arrivals {
@@ -218,8 +224,13 @@ impl Arrivals {
                 "trace"
             }
             Self::Open { .. } => "trace",
-            Self::Closed { .. } => "closed",
+            Self::Closed { .. } | Self::Job { .. } => "closed",
         };
+        if !matches!(self, Self::Job { .. }) {
+            for key in [JOB, JOB_READ] {
+                set(settings, key, "0");
+            }
+        }
         set(settings, "host.replay", replay);
         set(settings, "host.queue_depth", &self.depth().to_string());
     }
@@ -228,21 +239,21 @@ impl Arrivals {
     fn depth(self) -> u64 {
         match self {
             Self::Several { .. } => STREAMS * OF_STREAM,
-            Self::Open { depth, .. } | Self::Closed { depth } => depth,
+            Self::Open { depth, .. } | Self::Closed { depth } | Self::Job { depth } => depth,
         }
     }
 
     fn mean_ms(self) -> f64 {
         match self {
             Self::Several { mean_ms, .. } | Self::Open { mean_ms, .. } => mean_ms,
-            Self::Closed { .. } => 0.0,
+            Self::Closed { .. } | Self::Job { .. } => 0.0,
         }
     }
 
     fn streams(self) -> Option<Streams> {
         match self {
             Self::Several { streams, .. } => Some(streams),
-            Self::Open { .. } | Self::Closed { .. } => None,
+            Self::Open { .. } | Self::Closed { .. } | Self::Job { .. } => None,
         }
     }
 }

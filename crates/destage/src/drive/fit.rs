@@ -19,8 +19,8 @@ use serde_json::{Map, Value, json};
 use super::check::{Check, CheckPlan, Compared, Ready, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
-    BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, Knobs, LOADED,
-    LOADED_PAGES, PROGRAM, PULSE, READ, SUSPEND, SUSPENSION, TAIL,
+    BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, JOB, JOB_READ, Knobs,
+    LOADED, LOADED_PAGES, PROGRAM, PULSE, READ, RETRIES, RETRY, SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
 use super::loads;
@@ -177,7 +177,8 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
         seen: BTreeMap::new(),
         trials: 0,
     };
-    let numbers = search.run()?;
+    let mut numbers = search.run()?;
+    search.knobs.drop_absent(&mut numbers);
     let parameters = search.intervals(&numbers)?;
     let settings = search.knobs.settings(&numbers);
     let trials = search.trials;
@@ -314,6 +315,10 @@ const BUFFERS: [f64; 5] = [0.5e6, 1e6, 2e6, 4e6, 8e6];
 const FIRMWARE_CORES: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
 /// The largest number of firmware cores that a fit tries.
 const MOST_CORES: f64 = 256.0;
+/// The first estimate of the share of the firmware in the time of a single read, and that of the share of pages that are read
+/// again, in percent.
+const OF_FIRMWARE: f64 = 0.2;
+const FIRST_RETRIES: f64 = 2.0;
 /// Sectors of 512 bytes in a request of the smallest size.
 const SECTORS: f64 = 8.0;
 /// The search continues from this many of the best starting points.
@@ -470,7 +475,7 @@ impl Search<'_> {
             if loss_of(&estimate)? < loss_of(&numbers)? {
                 numbers = estimate;
             }
-            self.cores(&mut numbers, &others, coarse)?;
+            self.limits(&mut numbers, &others, coarse)?;
             self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
         }
@@ -662,49 +667,135 @@ impl Search<'_> {
     }
 
     /// Makes the coarse steps for drives without measured latencies over load. If the files have a queue depth
-    /// experiment, the search tries several numbers of firmware cores beside that of the profile. All cores together
-    /// handle requests at the highest measured rate, so with more cores each request takes longer. Steps of one of the
-    /// two parameters alone would change the rate. It also tries as many cores as there can be requests; then the
-    /// firmware time is a delay, and the bus limits the rate.
-    fn cores(
+    /// experiment, the search begins from several assumptions on what limits the rate. The first is that the firmware
+    /// does, with several numbers of cores beside that of the profile: all cores together handle requests at the highest
+    /// measured rate, so with more cores each request takes longer, and steps of one of the two parameters alone would
+    /// change the rate. The second is that the bus does; then there are as many cores as there can be requests, so that the
+    /// firmware time is a delay. The last are that the thread of the host that issues the requests limits the rate of reads,
+    /// or of all requests.
+    fn limits(
         &mut self,
         numbers: &mut Vec<f64>,
         places: &[usize],
         requests: u64,
     ) -> Result<(), Error> {
-        let mut most = 0.0_f64;
+        // The highest rate of reads, and that of writes.
+        let mut most = [0.0_f64; 2];
         for file in self.files.iter().filter(|file| file.shape == Shape::Depth) {
             for row in &file.rows {
-                most = most.max(file.number(row, "iops")?);
+                let of_op = usize::from(file.text(row, "op").contains("write"));
+                most[of_op] = most[of_op].max(file.number(row, "iops")?);
             }
         }
+        let highest = most[0].max(most[1]);
         let found = [CORES, FIRMWARE, FIRMWARE_READ, BUS].map(|key| self.knobs.find(key));
-        let ([Some(cores), Some(firmware), Some(of_read), Some(bus)], true) = (found, most > 0.0)
+        let ([Some(cores), Some(firmware), Some(of_read), Some(bus)], true) =
+            (found, highest > 0.0)
         else {
             return self.descend(numbers, places, false, requests, &COARSE_STEPS);
         };
-        let gap = 1e9 / most;
-        let with = |count: f64, time: f64, of_sector: f64| {
-            let mut trial = numbers.clone();
-            trial[cores] = count;
-            for (place, number) in [(firmware, time), (of_read, time), (bus, of_sector)] {
-                let (low, high) = self.knobs.all()[place].bounds;
-                trial[place] = rounded(number).clamp(low, high);
-            }
-            trial
-        };
+        let gap = 1e9 / highest;
         let mut starts = vec![numbers.clone()];
-        starts.extend(FIRMWARE_CORES.map(|count| with(count, count * gap, numbers[bus])));
-        starts.push(with(MOST_CORES, gap, gap / SECTORS));
+        starts.extend(FIRMWARE_CORES.map(|count| {
+            let time = count * gap;
+            self.changed(
+                numbers,
+                &[(cores, count), (firmware, time), (of_read, time)],
+            )
+        }));
+        let delays = [(cores, MOST_CORES), (firmware, gap), (of_read, gap)];
+        starts.push(self.changed(numbers, &[&delays[..], &[(bus, gap / SECTORS)]].concat()));
         let mut best = f64::INFINITY;
-        for mut trial in starts {
-            self.descend(&mut trial, places, false, requests, &COARSE_STEPS)?;
-            let found = loss(self.errors(&trial, false, requests)?.as_ref());
-            if found < best {
-                (best, *numbers) = (found, trial);
+        for trial in starts {
+            self.better(&mut best, numbers, trial, places, requests)?;
+        }
+        let (Some(job), Some(job_read)) = (self.knobs.find(JOB), self.knobs.find(JOB_READ)) else {
+            return Ok(());
+        };
+        // A file may have requests of one kind only.
+        let [gap_of_reads, gap_of_writes] =
+            most.map(|rate| 1e9 / if rate > 0.0 { rate } else { highest });
+        for of_writes in [None, Some((job, gap_of_writes))] {
+            let mut changes = self.alone(numbers)?;
+            changes.push((job_read, gap_of_reads));
+            match of_writes {
+                Some(of_writes) => changes.extend([of_writes, (cores, MOST_CORES)]),
+                // The writes are as before.
+                None => changes.retain(|(place, _)| {
+                    *place != firmware && Some(*place) != self.knobs.find(DRAM)
+                }),
             }
+            let trial = self.changed(numbers, &changes);
+            self.better(&mut best, numbers, trial, places, requests)?;
         }
         Ok(())
+    }
+
+    /// `numbers` with `changes`: the place of each changed parameter, and its value, which the bounds limit.
+    fn changed(&self, numbers: &[f64], changes: &[(usize, f64)]) -> Vec<f64> {
+        let mut trial = numbers.to_vec();
+        for (place, number) in changes {
+            let (low, high) = self.knobs.all()[*place].bounds;
+            trial[*place] = rounded(*number).clamp(low, high);
+        }
+        trial
+    }
+
+    /// Makes the coarse steps from `trial`. The result replaces `numbers` if its loss is below `best`.
+    fn better(
+        &mut self,
+        best: &mut f64,
+        numbers: &mut Vec<f64>,
+        mut trial: Vec<f64>,
+        places: &[usize],
+        requests: u64,
+    ) -> Result<(), Error> {
+        self.descend(&mut trial, places, false, requests, &COARSE_STEPS)?;
+        let found = loss(self.errors(&trial, false, requests)?.as_ref());
+        if found < *best {
+            (*best, *numbers) = (found, trial);
+        }
+        Ok(())
+    }
+
+    /// First values of the times of a request that no other request delays, from those of one job at depth 1. For reads: a
+    /// short time of the firmware, equal times for all types of page, and a few pages that are read again, which take the
+    /// time at the 99th percentile. For writes: the firmware takes all of the median, and programs delay a few writes up to
+    /// the 99th percentile. Empty if there are no such requests.
+    fn alone(&self, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
+        let bus = self.knobs.find(BUS).map_or(0.0, |place| numbers[place]);
+        let mut found = Vec::new();
+        for file in self.files.iter().filter(|file| file.shape == Shape::Depth) {
+            for row in &file.rows {
+                let is_one = |column: &str| Ok::<_, Error>(file.number(row, column)? == 1.0);
+                if !is_one("iodepth")? || !is_one("jobs")? {
+                    continue;
+                }
+                let [median, slow] = [file.number(row, "p50_us")?, file.number(row, "p99_us")?];
+                let inside = (median - SECTORS * bus / 1e3).max(0.0);
+                let values = match file.text(row, "op") {
+                    "randread" => {
+                        let types = 0..TYPES.len();
+                        found.extend(types.filter_map(|of| {
+                            let cells = inside * (1.0 - OF_FIRMWARE);
+                            Some((self.knobs.read_time(of)?, cells))
+                        }));
+                        vec![
+                            (FIRMWARE_READ, 1e3 * inside * OF_FIRMWARE),
+                            (RETRIES, FIRST_RETRIES),
+                            (RETRY, slow - median),
+                        ]
+                    }
+                    "randwrite" => vec![(FIRMWARE, 1e3 * inside), (DRAM, 1e3 * (slow - median))],
+                    _ => Vec::new(),
+                };
+                let known = values
+                    .into_iter()
+                    .filter_map(|(key, number)| Some((self.knobs.find(key)?, number)));
+                found.extend(known);
+            }
+        }
+        Ok(found)
     }
 
     /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly. The program time
@@ -758,8 +849,12 @@ impl Search<'_> {
         steps: &[f64],
     ) -> Result<(), Error> {
         let mut best = loss(self.errors(numbers, fills, requests)?.as_ref());
+        let places: Vec<_> = places
+            .iter()
+            .filter(|place| !self.knobs.is_absent(numbers, **place))
+            .collect();
         for step in steps {
-            for &place in places {
+            for &&place in &places {
                 for factor in [*step, 1.0 / step] {
                     let mut has_moved = false;
                     for _ in 0..REPEATS {

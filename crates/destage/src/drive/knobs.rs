@@ -24,6 +24,18 @@ pub(super) struct Knob {
     shapes: &'static [Shape],
 }
 
+impl Knob {
+    /// The value that says that what the parameter describes does not exist; `None` for a parameter of something that
+    /// every drive has.
+    fn absent(&self) -> Option<f64> {
+        match self.key {
+            JOB | JOB_READ | DRAM => Some(LEAST_TIME),
+            RETRIES => Some(LEAST_RETRIES),
+            _ => None,
+        }
+    }
+}
+
 const fn knob(key: &'static str, start: f64, bounds: (f64, f64), shapes: &'static [Shape]) -> Knob {
     Knob {
         key,
@@ -61,6 +73,12 @@ pub(super) const FIRMWARE: &str = "device.firmware_ns";
 /// The time of a firmware core for a read, if it differs from that for a write.
 pub(super) const FIRMWARE_READ: &str = "device.firmware_read_ns";
 pub(super) const CORES: &str = "device.firmware_cores";
+/// The share of pages that are read again, in percent, and the time by which this lengthens a read.
+pub(super) const RETRIES: &str = "flash.read_retry_percent";
+pub(super) const RETRY: &str = "flash.read_retry_us";
+/// The time that the host's thread spends on each request of a closed loop, and that time for a read.
+pub(super) const JOB: &str = "host.job_ns";
+pub(super) const JOB_READ: &str = "host.job_read_ns";
 pub(super) const READ: &str = "flash.read_us";
 pub(super) const BUS: &str = "host.bus_ns_per_sector";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
@@ -79,7 +97,7 @@ pub(super) const DRAM: &str = "device.dram_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 19] = [
+const KNOBS: [Knob; 23] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
@@ -94,10 +112,19 @@ const KNOBS: [Knob; 19] = [
         &[Shape::Depth, Shape::Rates],
     ),
     whole(knob(CORES, 1.0, (1.0, 256.0), &[Shape::Depth])),
+    knob(JOB, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
+    knob(JOB_READ, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
     read_time(0),
     read_time(1),
     read_time(2),
     knob(READ, 50.0, (2.0, 1000.0), &[Shape::Rates]),
+    knob(
+        RETRIES,
+        LEAST_RETRIES,
+        (LEAST_RETRIES, 30.0),
+        &[Shape::Depth],
+    ),
+    knob(RETRY, 50.0, (1.0, 1000.0), &[Shape::Depth]),
     knob(BUS, 100.0, (5.0, 10_000.0), &[Shape::Rates, Shape::Depth]),
     knob(
         PROGRAM,
@@ -118,9 +145,19 @@ const KNOBS: [Knob; 19] = [
     )),
     knob(LOADED, 50.0, (1.0, 1000.0), &[Shape::Latency]),
     whole(knob(LOADED_PAGES, 15.0, (1.0, 1e6), &[Shape::Latency])),
-    knob(DRAM, 30_000.0, (100.0, 1e6), &[Shape::Latency]),
+    knob(
+        DRAM,
+        LEAST_TIME,
+        (LEAST_TIME, 1e6),
+        &[Shape::Latency, Shape::Depth],
+    ),
 ];
 
+/// The shortest time that a fit tries for the host's thread, and for a program in the DRAM, in nanoseconds. It stands for no
+/// time at all.
+const LEAST_TIME: f64 = 1.0;
+/// The smallest share of pages that a fit tries, in percent. It stands for a drive that reads no page again.
+const LEAST_RETRIES: f64 = 0.001;
 /// The buffer size, in bytes, at which the search begins if the measurements depend on the size.
 const START_BUFFER: u32 = 8_000_000;
 /// The search begins with at least this many times the used blocks, even if the profile has fewer.
@@ -200,15 +237,15 @@ impl Knobs {
             begin(&mut start, DRAM, (1000.0 * wait).round());
         }
         let has = |key: &str, text: &str| start.text(key).as_deref() == Some(text);
+        let is_delay = shapes.contains(&Shape::Latency);
         let is_of_drive = |knob: &Knob| match knob.key {
             BURST => traits.stalls && has(PACE, BURSTS),
             BUFFER => traits.stalls,
             LOADED | LOADED_PAGES => traits.slower.is_some(),
-            DRAM => traits.wait.is_some(),
+            DRAM => traits.wait.is_some() || !is_delay,
             key if key.starts_with(SUSPENSION) => !has(SUSPEND_KIND, "never"),
             _ => true,
         };
-        let is_delay = shapes.contains(&Shape::Latency);
         let has_types = is_delay || shapes.contains(&Shape::Depth);
         Self {
             // Only one parameter is fitted for each property of the drive, even if several parameters could describe
@@ -225,6 +262,25 @@ impl Knobs {
             start,
             used_bytes: used_gib.map(|gib| gib * GIB),
         }
+    }
+
+    /// Whether what the parameter at `place` describes does not exist if the parameters have the values `numbers`.
+    pub fn is_absent(&self, numbers: &[f64], place: usize) -> bool {
+        let knob = &self.all[place];
+        match knob.key {
+            // The time of a repeated read has no effect if no page is read again.
+            RETRY => self
+                .find(RETRIES)
+                .is_some_and(|share| self.is_absent(numbers, share)),
+            _ => knob.absent() == Some(numbers[place]),
+        }
+    }
+
+    /// Removes the parameters that describe what does not exist according to `numbers`, and their values.
+    pub fn drop_absent(&mut self, numbers: &mut Vec<f64>) {
+        let stay = (0..self.all.len()).filter(|place| !self.is_absent(numbers, *place));
+        let stay = stay.map(|place| (self.all[place], numbers[place]));
+        (self.all, *numbers) = stay.collect();
     }
 
     pub fn all(&self) -> &[Knob] {
@@ -291,9 +347,10 @@ impl Knobs {
     pub fn settings(&self, numbers: &[f64]) -> Settings {
         let mut settings = self.start.clone();
         let mut times = Vec::new();
-        for (knob, number) in self.all.iter().zip(numbers) {
+        for (place, (knob, number)) in self.all.iter().zip(numbers).enumerate() {
             match knob.place {
                 Some(_) => times.push(number.to_string()),
+                None if self.is_absent(numbers, place) => {}
                 None => set(&mut settings, knob.key, &number.to_string()),
             }
         }

@@ -367,7 +367,8 @@ pub(super) fn depth(measurements: &Measurements) -> Result<Vec<AtDepth>, Error> 
             measurements.wrong(row, "block_bytes", expected)
         })?;
         let of_job = measurements.whole(row, "iodepth", MOST_DEPTH)?;
-        let depth = of_job * measurements.whole(row, "jobs", MOST_DEPTH)?;
+        let jobs = measurements.whole(row, "jobs", MOST_DEPTH)?;
+        let depth = of_job * jobs;
         if depth > MOST_DEPTH {
             let most = MOST_DEPTH / of_job;
             let expected =
@@ -380,7 +381,10 @@ pub(super) fn depth(measurements: &Measurements) -> Result<Vec<AtDepth>, Error> 
         };
         found.push(AtDepth {
             load: Load {
-                arrivals: Arrivals::Closed { depth },
+                arrivals: match jobs {
+                    1 => Arrivals::Job { depth },
+                    _ => Arrivals::Closed { depth },
+                },
                 write_percent,
                 bytes,
                 sequential,

@@ -167,7 +167,7 @@ impl<'s> FullSize<'s> {
             Some(bytes) => config.with_blocks(config.blocks_for_capacity(bytes)?),
             None if config.is_open() => {
                 return Err(Error::Input(
-                    "flash.blocks_per_plane: auto: a drive that is compared with measurements has a size; expected a number, or device.capacity_bytes".to_owned(),
+                    "flash.blocks_per_plane: auto would choose the size by the input, but a comparison with measurements needs a fixed size; expected a number, or device.capacity_bytes".to_owned(),
                 ));
             }
             None => config,

@@ -459,7 +459,7 @@ fn read(
         Ok(Some(parts))
     };
     let threads = effort.all_threads().min(miniatures.len());
-    let measured = carry_out(miniatures, threads, next)?;
+    let measured = carry_out(miniatures, (threads, counter), next)?;
     let mut facts = Facts::of_source(&source, &options);
     facts.forget_times();
     Ok(Done {

@@ -10,6 +10,7 @@ use destage_sim::run::Simulation;
 use destage_sim::sample::Part;
 
 use crate::error::Error;
+use crate::progress::Counter;
 
 /// The largest number of batches that wait for a worker.
 const WAITING: usize = 2;
@@ -95,7 +96,7 @@ fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
 /// Returns the results in the order of the miniatures.
 pub(super) fn carry_out(
     miniatures: Vec<Miniature<'_>>,
-    threads: usize,
+    (threads, counter): (usize, &Counter<'_>),
     mut next: impl FnMut() -> Result<Option<Parts>, Error>,
 ) -> Result<Vec<Measured>, Error> {
     if threads < 2 {
@@ -112,7 +113,15 @@ pub(super) fn carry_out(
     std::thread::scope(|scope| {
         let start = |share| {
             let (sender, receiver) = sync_channel::<Arc<Parts>>(WAITING);
-            (sender, scope.spawn(move || work(share, &receiver)))
+            let worker = move || {
+                let (mut own, mut done) = (Some((share, receiver)), Vec::new());
+                counter.on_thread(&mut || {
+                    let all = own.take();
+                    done = all.map_or(Vec::new(), |(share, receiver)| work(share, &receiver));
+                });
+                done
+            };
+            (sender, scope.spawn(worker))
         };
         let (senders, workers): (Vec<SyncSender<_>>, Vec<_>) =
             shares.into_iter().map(start).unzip();

@@ -186,7 +186,7 @@ impl Forecast {
     }
 
     /// Runs every scheme on an excerpt of the input, at the place `sizes / parts` in its list of sizes. Returns the
-    /// schemes with these places, sorted by the first goal of this forecast, the best scheme first.
+    /// schemes with these places, sorted by the metric of the forecast's first goal, the best scheme first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,

@@ -32,6 +32,9 @@ use crate::record::Record;
 use crate::results::add_warnings;
 use crate::words::stopped;
 
+/// The scheme without a buffer.
+const NO_BUFFER: &str = "nocache";
+
 /// The schemes that are compared by default: those of the papers, and the usual baselines.
 pub const SIZED_SCHEMES: [&str; 8] = [
     "lru",
@@ -76,9 +79,9 @@ pub struct Answers {
     pub manifest: Manifest,
     /// The goals, in the order of [`SizePlan::goals`].
     pub goals: Vec<Goal>,
-    /// The schemes that reach the goals, in ascending order of size. Schemes with equal sizes are sorted by the first
-    /// goal. For the first two schemes, the size is the smallest at which the scheme reaches the goals. For all later
-    /// schemes, it is a size that was tried or forecast.
+    /// The schemes that reach the goals, in ascending order of size. Schemes with equal sizes are sorted by the metric
+    /// of the first goal, the best first. For the first two schemes, the size is the smallest at which the scheme
+    /// reaches the goals. For all later schemes, it is a size that was tried or forecast.
     pub answers: Vec<Answer>,
     /// The bounds that reach the goals, in ascending order of size. A bound is a scheme that no device can implement,
     /// such as `belady`, which knows all future requests.
@@ -117,12 +120,16 @@ pub struct Sensitivity {
     pub twice_the_load: Option<Record>,
     /// The run on the second half of the input, with half of the warm-up; `None` if the input is too short.
     pub second_half: Option<Record>,
+    /// The run without a buffer (`nocache`), if no smaller buffer than the best answer was tried. It tells whether the
+    /// goals need a buffer at all.
+    pub without_buffer: Option<Record>,
 }
 
 impl Sensitivity {
     /// The runs that took place, first the one at twice the load.
     pub fn runs(&self) -> impl Iterator<Item = &Record> {
-        self.twice_the_load.iter().chain(&self.second_half)
+        let of_answer = self.twice_the_load.iter().chain(&self.second_half);
+        of_answer.chain(&self.without_buffer)
     }
 }
 
@@ -235,9 +242,8 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         // The device is that of the best answer, also if its size depends on the input.
         let blocks = best.whole("flash.blocks_per_plane");
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok());
-        let again = |settings: &Settings, input: &Input| {
-            let grid = Grid::new(settings.clone()).buffers([scheme.buffer.clone()]);
-            let mut sized = grid.sizes([bytes.max(1).to_string()]).combinations()?;
+        let made = |grid: Grid, input: &Input| {
+            let mut sized = grid.combinations()?;
             if let Some(blocks) = blocks {
                 for combination in &mut sized {
                     combination.config = combination.config.with_blocks(blocks);
@@ -245,6 +251,14 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             }
             one(input, &sized, effort)
         };
+        let again = |settings: &Settings, input: &Input| {
+            let grid = Grid::new(settings.clone()).buffers([scheme.buffer.clone()]);
+            made(grid.sizes([bytes.max(1).to_string()]), input)
+        };
+        if sizes.len() > 1 && sizes.first() == Some(&bytes) {
+            let grid = Grid::new(plan.settings.clone()).buffers([NO_BUFFER.to_owned()]);
+            sensitivity.without_buffer = made(grid, &whole.input)?;
+        }
         if scheme.config.follows_arrivals() {
             let mut settings = plan.settings.clone();
             let half = (scheme.config.typed.host.time_scale / 2.0).to_string();
@@ -372,7 +386,8 @@ fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     schemes
 }
 
-/// Sorts by size, and equal sizes by the first goal. Schemes that buffer no pages come first.
+/// Sorts by size, and equal sizes by the metric of the first goal, the best first. Schemes that buffer no pages come
+/// first.
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
     answers.sort_by(|(_, one), (_, other)| {
@@ -462,6 +477,7 @@ impl Serialize for Answers {
                 &self.sensitivity.second_half,
                 self.sums().is_empty(),
             ),
+            ("without_buffer", &self.sensitivity.without_buffer, true),
         ] {
             if let Some(record) = record {
                 let mut map = row(record);

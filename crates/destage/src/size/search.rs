@@ -83,6 +83,8 @@ pub(super) struct Found {
 
 /// The place of a scheme that is not known to reach the goals. This place is larger than all places of sizes.
 const NOWHERE: usize = usize::MAX;
+/// At most this many runs that were ended early are repeated to find the one that comes nearest to the goals.
+const MOST_REPEATED: usize = 4;
 
 /// The range of the smallest place at which a scheme reaches the goals: at least `low` and at most `high`. `high` is
 /// [`NOWHERE`] if the scheme is not known to reach the goals.
@@ -184,24 +186,26 @@ impl Search<'_> {
         }
     }
 
-    /// If every full run was ended early, none has metrics. Then the run that came nearest to the goals is repeated up
-    /// to the end of its input, so that the result has a value.
+    /// If no run reaches the goals, the result names the run that comes nearest. A run that was ended early has no metrics,
+    /// so it is repeated up to the end of its input if it seems to be nearest.
     fn finish_nearest(&mut self) -> Result<(), Stop> {
-        if self.best().is_some() || self.closest().is_some() {
+        if self.best().is_some() {
             return Ok(());
         }
-        let runs = self.full.iter().enumerate();
-        let all = runs.flat_map(|(scheme, runs)| runs.iter().map(move |run| (scheme, run)));
-        let ended = all.filter(|(_, (_, run))| run.error.is_some());
-        let known = ended.filter_map(|(scheme, (place, _))| {
-            let at: At = (scheme, *place);
-            Some((self.excess(scheme, *place)?, at))
-        });
-        let nearest = known.min_by(|one, other| one.0.total_cmp(&other.0));
-        match nearest.map(|(_, at)| at) {
-            Some(at) => self.run_all(&[at], false),
-            None => Ok(()),
+        for _ in 0..MOST_REPEATED {
+            let runs = self.full.iter().enumerate();
+            let all = runs.flat_map(|(scheme, runs)| runs.iter().map(move |run| (scheme, run)));
+            let known = all.filter_map(|(scheme, (place, run))| {
+                let at: At = (scheme, *place);
+                Some((self.excess(scheme, *place)?, at, run.error.is_some()))
+            });
+            let nearest = known.min_by(|one, other| one.0.total_cmp(&other.0));
+            match nearest {
+                Some((_, at, true)) => self.run_all(&[at], false)?,
+                _ => break,
+            }
         }
+        Ok(())
     }
 
     /// The places that have neither a full run nor a forecast: those of the scheme of `best` below its answer, or those
@@ -430,8 +434,8 @@ impl Search<'_> {
     }
 
     /// Sorts in ascending order of place. At equal places, schemes that buffer no pages come first; all others are
-    /// sorted by the first goal, the best scheme first. If the place of a scheme is [`NOWHERE`], its value at the
-    /// largest size is used.
+    /// sorted by the metric of the first goal, the best scheme first. If the place of a scheme is [`NOWHERE`], its
+    /// value at the largest size is used.
     pub(super) fn sort(&self, all: &mut [At]) {
         let rank = |(scheme, place): At| {
             let place = place.min(self.candidates[scheme].len() - 1);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use destage_sim::metrics::rows;
 
-use super::{Answers, Goal, SIZED_SCHEMES};
+use super::{Answers, Goal, NO_BUFFER, SIZED_SCHEMES};
 use crate::numbers;
 use crate::record::Record;
 use crate::words::{device, stopped};
@@ -274,7 +274,18 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         }
     ));
     if lacks_erases(answers, &best.record) {
-        lines.push("The run of this answer erased no block, so no garbage was collected: a longer input, a smaller device, or a device that is filled before the run (sim.precondition), may need another buffer.".to_owned());
+        let is_filled = best
+            .record
+            .parameters
+            .get("sim.precondition")
+            .is_some_and(|fill| fill.to_string().starts_with("random"));
+        let filled = match is_filled {
+            true => "",
+            false => {
+                ", or a device that is overwritten before the run (sim.precondition = random_fill:1)"
+            }
+        };
+        lines.push(format!("The run of this answer erased no block, so no garbage was collected: a longer input, or a smaller device{filled}, may need another buffer."));
     }
     lines.extend(untried(answers));
     let next = answers.answers.get(1).filter(|next| next.confirmed);
@@ -313,6 +324,15 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             "These bounds, which no device can have, reach the goal: {}.",
             bounds.join(", ")
         ));
+    }
+    if let Some(record) = answers.sensitivity.without_buffer.as_ref()
+        && record.error.is_none()
+    {
+        let values = values(answers, record);
+        lines.push(match answers.goals.iter().all(|goal| goal.is_met_by(record)) {
+            true => format!("Without a buffer ({NO_BUFFER}) the device reaches {goals}, too: {values}. So no buffer is needed for that."),
+            false => format!("Without a buffer ({NO_BUFFER}) the device does not reach {goals}: {values}."),
+        });
     }
     let sums = answers.sums();
     for (when, record, sums) in [
@@ -370,7 +390,8 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             }
         ));
     }
-    if let Some(hold_up) = answers.hold_up {
+    let buffers = best.record.buffer != NO_BUFFER;
+    if let Some(hold_up) = answers.hold_up.filter(|_| buffers) {
         let dump = numbers::real(hold_up.dump_ms);
         let dump = match hold_up.is_least {
             true => format!("at least {dump}"),

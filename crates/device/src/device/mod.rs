@@ -143,11 +143,11 @@ struct SlotWaiters {
     of_one: OfOne,
 }
 
-/// By slot, the request with a page that waits for this particular slot. A table is faster than a map: with a
-/// set-associative cache, up to every written page waits like this.
+/// By slot, the request with a page that waits for this particular slot. A table is faster than a map here, because
+/// many pages may wait: with a set-associative cache, even all written pages may wait for particular slots.
 #[derive(Default)]
 struct OfOne {
-    /// By slot: the number of the request and 1; 0 if no page waits for the slot.
+    /// By slot: the number of the request plus 1, or 0 if no page waits for the slot.
     requests: Vec<u32>,
     /// How many pages wait.
     len: usize,

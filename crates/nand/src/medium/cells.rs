@@ -113,7 +113,7 @@ impl Block {
         }
     }
 
-    /// The entry of `page` in `cells`. If `cells` is empty, the entry that `page` would have.
+    /// The entry of `page` in `cells`. If `cells` is empty, this is the entry that `page` would have.
     fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
             Some(code) => *code,

@@ -64,7 +64,7 @@ impl Tally {
         self.add_merges(operations.merges());
     }
 
-    /// Adds one operation, or a run of equal operations, to the counts.
+    /// Adds one operation, or several equal ones, to the counts.
     #[inline]
     fn add_operation(&mut self, operation: &Operation) {
         let row = match operation.kind {

@@ -142,7 +142,7 @@ function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind 
   const traces = tracesOf({ commands, inputs });
   const again = commands.map(({ command, does }) => make("p", {}, make("code", { class: "typed" }, command), ` ${does}.`));
   return make("div", {},
-    make("p", {}, runs ? [...explained(runs), ". "] : null, "Its settings, inputs and figures: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
+    make("p", {}, runs ? [...explained(runs), ". "] : null, "Settings, inputs and figures of the experiment: ", make("a", { href: `#${paper}-${experiment}` }, name), "."),
     again, scale ? make("p", {}, explained(scale)) : null, traces ? make("p", { class: "quiet" }, traces) : null);
 }
 

@@ -73,7 +73,7 @@ class Ranking {
     const per = isFactor ? "behind" : `behind (${spec.y.unit || "difference"})`;
     const bounds = different(rows.flatMap((row) => row.name.match(BOUNDS)?.[0] ?? [])).sort();
     const unranked = bounds.length ? ` ${bounds.join(" and ")} ${bounds.length > 1 ? "are bounds and have" : "is a bound and has"} no rank.` : "";
-    this.about.textContent = `${spec.y.title}, at each ${title}. What comes nearest to the best one over all of them stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
+    this.about.textContent = `${spec.y.title}, at each ${title}. The scheme whose values are nearest to the best ones, on average, stands first: "behind" is the mean ${isFactor ? "factor" : "difference"} to the best. ` +
       "The stronger the colour of a cell, the farther its value is from the best; the best values are in bold." + unranked;
     const head = [make("th", { scope: "col" }, ""), make("th", { scope: "col", class: "text" }, "series"), make("th", { scope: "col" }, per), ...places.map((place) => make("th", { scope: "col" }, shown(place, unit)))];
     const row = (/** @type {Page.Ranked} */ { name, at, behind, isBound, shades }, /** @type {number} */ index) => make("tr", {},

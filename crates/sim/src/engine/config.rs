@@ -56,6 +56,9 @@ pub struct EngineConfig {
     pub clock: Clock,
     /// When requests arrive.
     pub replay: Replay,
+    /// The times for which a request of a closed loop occupies the host's thread: that of a read, and that of any other
+    /// request. `None` if the thread takes no time.
+    pub job: Option<[Ticks; 2]>,
     /// Factor by which the times of arrival are multiplied.
     pub time_scale: f64,
     /// The request to which a completion is credited.

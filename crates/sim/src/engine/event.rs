@@ -60,6 +60,8 @@ pub(super) enum Event {
     },
     /// The alarm with this number, which the device has set, is due.
     Alarm(u32),
+    /// The host's thread collects the answer to this request, which was complete before.
+    Collected(u32),
 }
 
 /// An [`Event`] in one machine word, for the event list. Every flash operation moves events through the list. An
@@ -84,6 +86,7 @@ const DIE_FREE: u8 = 9;
 const CACHED_DONE: u8 = 10;
 const FRONT: u8 = 11;
 const ALARM: u8 = 12;
+const COLLECTED: u8 = 13;
 
 impl From<Event> for Packed {
     #[inline(always)]
@@ -118,6 +121,7 @@ impl From<Event> for Packed {
                 request,
             ),
             Event::Alarm(alarm) => (ALARM, 0, alarm),
+            Event::Collected(id) => (COLLECTED, 0, id),
         };
         Self {
             word: u64::from(number) << 32 | u64::from(middle) << 8 | u64::from(kind),
@@ -160,7 +164,8 @@ impl Packed {
                     request: number,
                 }
             }
-            _ => Event::Alarm(number),
+            ALARM => Event::Alarm(number),
+            _ => Event::Collected(number),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The host's side of a run: requests arrive, wait, are sent to the device, and complete.
 
 use destage_base::{Lpn, Ticks};
+use destage_device::Span;
 use destage_trace::{Operation, Request};
 
 use super::event::{
@@ -231,14 +232,87 @@ impl<P: Probe> Engine<'_, P> {
         self.link.events.soon(Message::Send.about(id, passes));
     }
 
-    /// The host learns that request `id` is complete.
+    /// Request `id` is complete: the device has answered it.
     #[inline(always)]
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
-        let now = self.link.events.now();
-        // A removed request stays readable until its number is used again.
-        let Some(active) = self.link.active.remove(id) else {
+        if self.config.replay == Replay::Closed {
+            return self.complete_in_loop(id);
+        }
+        let Some(span) = self.collect(id) else {
             return Ok(());
         };
+        self.leave(id, &span);
+        self.release(id)
+    }
+
+    /// Request `id` of a closed loop is complete, so the next request arrives. The host learns both now, unless its
+    /// thread takes time for it.
+    #[inline(never)]
+    fn complete_in_loop(&mut self, id: u32) -> Outcome {
+        if self.queue.job.is_some() {
+            return self.answered(id);
+        }
+        let Some(span) = self.collect(id) else {
+            return Ok(());
+        };
+        self.leave(id, &span);
+        if self.next.is_none() {
+            return self.release(id);
+        }
+        let release = Message::Release.about(id, PASSES_RELEASE);
+        self.link.events.soon(release);
+        self.link.events.soon(Event::Arrival);
+        Ok(())
+    }
+
+    /// The device has answered request `id` of a closed loop, whose thread takes time to collect the answer and to send
+    /// the next request.
+    fn answered(&mut self, id: u32) -> Outcome {
+        let now = self.link.events.now();
+        let active = &mut self.link.active[id];
+        if let Some(job) = &mut self.queue.job {
+            let at = job.collects(now, active.request.operation);
+            // The time until the thread collects the answer is a wait in the host.
+            active.sent += at - now;
+            let next = at.saturating_add(job.time(active.request.operation));
+            self.link.events.at(at, Event::Collected(id));
+            if self.next.is_some() {
+                self.link.events.at(next, Event::Arrival);
+            }
+        }
+        let span = self.link.active[id].asked.span;
+        self.leave(id, &span);
+        self.release(id)
+    }
+
+    /// Request `id`, which covers `span`, leaves the device, which may begin another request.
+    #[inline(always)]
+    fn leave(&mut self, id: u32, span: &Span) {
+        self.device.retire(span, &mut self.link);
+        if self.link.front.is_some() {
+            self.link.front_completed(id, PASSES_SEND_ON_COMPLETION);
+        } else {
+            self.queue.in_device -= 1;
+            self.send_next(PASSES_SEND_ON_COMPLETION);
+        }
+    }
+
+    /// Frees the host bus, which brought the answer to request `id`.
+    #[inline(always)]
+    fn release(&mut self, id: u32) -> Outcome {
+        match self.tell(Message::Release, PASSES_RELEASE, id) {
+            true => self.release_channel(),
+            false => Ok(()),
+        }
+    }
+
+    /// The host learns that request `id` is complete, and the response time ends. Returns the pages that the request
+    /// covers; `None` if there is no such request.
+    #[inline(always)]
+    pub(super) fn collect(&mut self, id: u32) -> Option<Span> {
+        let now = self.link.events.now();
+        // A removed request stays readable until its number is used again.
+        let active = self.link.active.remove(id)?;
         let (own, span, sent) = (active.identity, active.asked.span, active.sent);
         let identity = match self.config.attribution {
             Attribution::Request => own,
@@ -275,22 +349,6 @@ impl<P: Probe> Engine<'_, P> {
             counts,
         };
         self.link.probe.completed(&completion, now);
-        self.device.retire(&span, &mut self.link);
-        if self.link.front.is_some() {
-            self.link.front_completed(id, PASSES_SEND_ON_COMPLETION);
-        } else {
-            self.queue.in_device -= 1;
-            self.send_next(PASSES_SEND_ON_COMPLETION);
-        }
-        if self.config.replay == Replay::Closed && self.next.is_some() {
-            let release = Message::Release.about(id, PASSES_RELEASE);
-            self.link.events.soon(release);
-            self.link.events.soon(Event::Arrival);
-            return Ok(());
-        }
-        match self.tell(Message::Release, PASSES_RELEASE, id) {
-            true => self.release_channel(),
-            false => Ok(()),
-        }
+        Some(span)
     }
 }

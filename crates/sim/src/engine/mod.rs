@@ -49,7 +49,7 @@ pub use self::plan::Layout;
 pub use self::probe::{Command, Completion, Probe};
 use crate::error::SimError;
 use crate::events::EventList;
-use crate::host::{Outstanding, Waiting, scaled};
+use crate::host::{Job, Outstanding, Waiting, scaled};
 use crate::latencies::{Counted, Latencies};
 use crate::measured::{Measured, Responses, check_measured};
 use crate::meter::FlashMeter;
@@ -98,6 +98,8 @@ struct HostQueue {
     outstanding: Outstanding,
     /// Number of requests that were sent to the device and are not complete.
     in_device: u32,
+    /// The thread that issues the requests of a closed loop; `None` if it takes no time.
+    job: Option<Job>,
 }
 
 /// The requests that have arrived.
@@ -172,6 +174,7 @@ impl<'a, P: Probe> Engine<'a, P> {
                 waiting: Waiting::new(config.scheduler),
                 outstanding: Outstanding::default(),
                 in_device: 0,
+                job: config.job.map(Job::new),
             },
             arrived: Arrived {
                 counted_from: config.statistics.warmup,
@@ -441,6 +444,10 @@ impl<'a, P: Probe> Engine<'a, P> {
                 request,
             } => self.pass(message, passes, request),
             Event::WriteDataIn(id) => out_of_line(|| self.data_in(id)),
+            Event::Collected(id) => out_of_line(|| {
+                self.collect(id);
+                Ok(())
+            }),
             Event::ReadDataOut(id) => {
                 self.link.probe.moved(id);
                 self.pass(Message::Complete, PASSES_COMPLETION + 1, id)

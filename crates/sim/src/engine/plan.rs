@@ -11,12 +11,19 @@ use destage_nand::{Cause, Geometry, Kind, Operation, Operations, Timing, Transfe
 
 use crate::explain::moves;
 
+/// The fraction of the golden ratio, in parts of 2^32. Its multiples are spread evenly over all numbers (Knuth, The Art of
+/// Computer Programming 3, section 6.4).
+const GOLDEN_RATIO: u32 = 0x9E37_79B9;
+
 /// How pages are arranged in blocks and cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Number of page types. A table of times has an entry for each type, then an entry for a first pass, then an
-    /// entry for a page in cells of one bit.
+    /// entry for a page in cells of one bit. A table for reads can go on with an entry for each type while the drive is
+    /// loaded, then for a page that is read again, and then for such a page while the drive is loaded.
     pub page_types: u32,
+    /// The share of pages that are read again, in parts of 2^32.
+    pub read_again: u32,
     /// The units of pages that are programmed together, if there are units.
     pub units: Option<Units>,
     /// Number of units of the mapping that share a page of flash; 1 if a unit is a page of flash.
@@ -128,20 +135,27 @@ impl Planner {
             page,
             page_type: match operation.one_bit {
                 true => self.layout.page_types + 1,
-                false => self.layout.page_type(page) + self.of_load(operation),
+                false => self.layout.page_type(page) + self.longer(operation),
             },
             loads: false,
             moves: moves(operation),
         }
     }
 
-    /// The number of entries between the time of a read and its time under the present load, in the table of times.
+    /// The number of entries between the time of a read of its type and the time of this read, in the table of times. It is
+    /// 0 unless the drive is loaded or the page has to be read again.
     #[inline(always)]
-    fn of_load(&self, operation: &Operation) -> u32 {
-        let reads = operation.kind == Kind::Read && operation.cause == Cause::Host;
-        match self.is_loaded && reads {
-            true => self.layout.page_types + 2,
-            false => 0,
+    fn longer(&self, operation: &Operation) -> u32 {
+        if operation.kind != Kind::Read || !(self.is_loaded || self.layout.read_again > 0) {
+            return 0;
+        }
+        let loaded = self.is_loaded && operation.cause == Cause::Host;
+        let again = self.layout.is_read_again(operation.at);
+        match (again, loaded) {
+            (false, false) => 0,
+            (false, true) => self.layout.page_types + 2,
+            (true, false) => 2 * self.layout.page_types + 2,
+            (true, true) => 3 * self.layout.page_types + 2,
         }
     }
 
@@ -262,6 +276,14 @@ impl Planner {
 }
 
 impl Layout {
+    /// Whether the page of flash that holds the page at `at` is read again: as many pages as
+    /// [`read_again`](Self::read_again) says, spread over all blocks.
+    #[inline(always)]
+    fn is_read_again(&self, at: Ppn) -> bool {
+        let page_of_flash = at.0 / self.units_per_page;
+        page_of_flash.wrapping_mul(GOLDEN_RATIO) < self.read_again
+    }
+
     /// The type of the page of flash that holds page `page` of a block, from 0.
     #[inline(always)]
     pub fn page_type(&self, page: u32) -> u32 {

@@ -92,7 +92,8 @@ metrics! {
     ENERGY_FIRMWARE_MJ = "energy.firmware_mj", "mJ";
     /// Energy of the DRAM; only with device.dram_uj_per_byte.
     ENERGY_DRAM_MJ = "energy.dram_mj", "mJ";
-    /// Response time of destage records: from the emission of a record to the end of its last program.
+    /// Response time of destages: from the moment at which pages leave the scheme together to the end of their last
+    /// program.
     DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
     /// Completed requests divided by the makespan.
     THROUGHPUT_IOPS = "throughput.iops", "1/s";
@@ -106,11 +107,11 @@ metrics! {
     BUFFER_WRITE_HITS_PERCENT = "buffer.write_hits_percent", "%";
     /// Page reads served from the buffer.
     BUFFER_READ_HITS = "buffer.read_hits", "";
-    /// Destage records of pages that were evicted because the buffer needed room.
+    /// Number of destages of pages that were evicted because the buffer needed room, one for each call of the scheme.
     BUFFER_EVICTIONS = "buffer.evictions", "";
     /// Dirty pages destaged, padding excluded.
     BUFFER_DESTAGED_PAGES = "buffer.destaged_pages", "";
-    /// Dirty pages per destage record.
+    /// Mean number of dirty pages per destage: the pages that the scheme hands over in one call.
     BUFFER_MEAN_DESTAGE_PAGES = "buffer.mean_destage_pages", "pages";
     /// Dirty pages that were evicted because the buffer needed room.
     BUFFER_ON_DEMAND_UPDATES = "buffer.on_demand_updates", "";

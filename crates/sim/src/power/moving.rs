@@ -98,7 +98,8 @@ impl Probe for Moving {
     }
 
     /// # Panics
-    /// If flash refuses the command, or a die does not keep the order of its commands. This is a bug of this program.
+    /// If flash refuses the command, or a die does not keep the order of its commands. Both would be bugs of this
+    /// program.
     fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
         let outcome = self.payload.command_begins(die, command, begins, time);
         outcome.unwrap_or_else(|refusal| panic!("flash refuses a command: {refusal}"));

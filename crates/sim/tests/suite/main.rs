@@ -8,6 +8,7 @@ mod company;
 mod curve;
 mod end_of_run;
 mod explain;
+mod host_job;
 mod limits;
 mod precondition;
 mod size;

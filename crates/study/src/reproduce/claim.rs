@@ -148,7 +148,7 @@ impl TryFrom<String> for Checked {
     }
 }
 
-/// The allowed deviation of a measured from a published value.
+/// How far a measured value may deviate from the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Tolerance {

@@ -136,7 +136,7 @@ impl Verdict {
                 "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
             }
             Self::Holds => {
-                "A statement about all streams of requests is true of every stream that was tried, or a statement of the project's own is true of the runs that its row names, at the scale of this report. No trace of a paper is needed."
+                "A statement about all streams of requests is true of every stream that was tried, or a statement about a stream that it names, or one of the project's own, is true of the runs that its row names, at the scale of this report. No trace of a paper is needed."
             }
             Self::Consistent => {
                 "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved."

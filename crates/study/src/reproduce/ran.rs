@@ -51,8 +51,27 @@ const OF_LOAD: [&str; 4] = ["load", "stalls", "started", "seed"];
 
 /// Parameters whose values are shown behind the name of a scheme or layer. Each entry has the axis, the
 /// parameter, and the texts before and after the value.
-const TOLD: [(&str, &str, [&str; 2]); 5] = [
+const TOLD: [(&str, &str, [&str; 2]); 11] = [
     ("buffer", "buffer.alpha", ["alpha ", ""]),
+    ("buffer", "buffer.lru_unit", ["evicts by ", ""]),
+    (
+        "buffer",
+        "buffer.bpac_period",
+        ["a period is ", " page writes"],
+    ),
+    (
+        "buffer",
+        "buffer.cflru_window",
+        ["its window is ", " of the buffer"],
+    ),
+    (
+        "buffer",
+        "buffer.mqsim_filter_us",
+        [
+            "writes a page straight to flash if it was not written in the last ",
+            " us",
+        ],
+    ),
     ("buffer", "buffer.ways", ["ways ", ""]),
     ("buffer", "buffer.idle_us", ["idle work after ", " us"]),
     (
@@ -61,10 +80,17 @@ const TOLD: [(&str, &str, [&str; 2]); 5] = [
         ["evicts from ", " % full"],
     ),
     ("ftl", "ftl.log_blocks", ["", " log blocks"]),
+    ("ftl", "ftl.cmt_entries", ["", " map entries in RAM"]),
+    (
+        "ftl",
+        "ftl.cache_percent",
+        ["", " % of the blocks hold one bit in a cell"],
+    ),
 ];
 
-/// The columns of files of measurements whose names need other words in a description: the name, and the words.
-const COLUMNS: [(&str, &str); 7] = [
+/// The columns of files of measurements, and the parameters, whose names need other words in a description: the name, and
+/// the words.
+const COLUMNS: [(&str, &str); 14] = [
     ("what", "quantity"),
     ("offered_writes_per_s", "writes offered a second"),
     ("used_gib", "space in use, in GiB:"),
@@ -72,6 +98,13 @@ const COLUMNS: [(&str, &str); 7] = [
     ("run", "run of the measurement"),
     ("block_bytes", "request size"),
     ("iodepth", "queue depth"),
+    ("flash.dies", "dies"),
+    ("flash.page_bytes", "pages of"),
+    ("flash.pages_per_block", "pages in a block"),
+    ("host.queue_depth", "requests in the device, at most"),
+    ("host.time_scale", "times of arrival multiplied by"),
+    ("trace.flush_every_writes", "writes between flushes"),
+    ("trace.array_members", "drives in the array"),
 ];
 
 /// The values in files of measurements that need other words: the column, the value, and the words.
@@ -154,6 +187,10 @@ pub(super) fn listed(
             format!("{}{start}{pages}{around}", load(rows, runs))
         }
     };
+    let load = match study.conditions() {
+        "" => load,
+        conditions => format!("{load}; {conditions}"),
+    };
     // Values that all groups have in common are shown only once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
     let (common, own): (Vec<_>, Vec<_>) = groups
@@ -235,14 +272,29 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     let (without, with): (Vec<_>, Vec<_>) = of_runs.partition(|row| row.is("ftl", "none"));
     // Without flash, no request takes time, so how requests arrive is not described.
     if with.is_empty() && !without.is_empty() {
-        return "; no flash below the buffer, so times play no part".to_owned();
+        let of_all = |parameter: &str| only(&without, parameter);
+        let page =
+            of_all("flash.page_bytes").map(|page| format!("pages of {}", spoken("size", &page)));
+        let block = of_all("flash.pages_per_block").map(|pages| format!("blocks of {pages} pages"));
+        let sizes: Vec<_> = page.into_iter().chain(block).collect();
+        let sizes = match sizes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", sizes.join(", ")),
+        };
+        return format!("; no flash below the buffer{sizes}, so times play no part");
     }
     let of_all = |parameter: &str| only(&with, parameter);
     let flash = match (of_all("flash.dies"), of_all("flash.page_bytes")) {
         (Some(dies), Some(page)) => {
             let ending = if dies == "1" { "" } else { "s" };
+            let channels = of_all("flash.channels").filter(|count| count != "auto");
+            let channels = channels.map(|count| match count.as_str() {
+                "1" => " on one channel".to_owned(),
+                count => format!(" on {count} channels"),
+            });
             format!(
-                "; {dies} die{ending} with pages of {}",
+                "; {dies} die{ending}{} with pages of {}",
+                channels.unwrap_or_default(),
                 spoken("size", &page)
             )
         }
@@ -269,7 +321,9 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         None => [String::new(), String::new()],
     };
     let open = format!("open loop (requests come at their own times{most})");
-    let closed = format!("closed loop{of} (a request comes when another has ended)");
+    let closed = format!(
+        "closed loop{of} (a request comes when another has ended, whatever its time in the input)"
+    );
     let kinds: BTreeSet<_> = with
         .iter()
         .map(|row| row.value("host.replay").and_then(|kind| kind.as_str()))
@@ -278,7 +332,26 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         [Some("trace")] => format!("{flash}; {open}"),
         [Some("closed")] => format!("{flash}; {closed}"),
         [Some("closed"), Some("trace")] => {
-            format!("{flash}; {open} in some runs and {closed} in others")
+            let of = |kind: &str| {
+                let own = with
+                    .iter()
+                    .filter(|row| row.value("host.replay").is_some_and(|own| own == kind));
+                own.filter_map(|row| row.labels.get("input"))
+                    .collect::<BTreeSet<_>>()
+            };
+            let (open_of, closed_of) = (of("trace"), of("closed"));
+            let names = |inputs: &BTreeSet<&String>| {
+                let all: Vec<_> = inputs.iter().map(|input| input.to_string()).collect();
+                super::reason::listed(&all)
+            };
+            match open_of.is_disjoint(&closed_of) && !open_of.is_empty() {
+                true => format!(
+                    "{flash}; input {}: {open}; input {}: {closed}",
+                    names(&open_of),
+                    names(&closed_of)
+                ),
+                false => format!("{flash}; {open} in some runs and {closed} in others"),
+            }
         }
         _ => flash,
     }
@@ -310,43 +383,69 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     format!("; {said}")
 }
 
-/// What `runs` do with pages that a request touches in part, and with those that the buffer holds at the end. Each follows
-/// a semicolon. It is left out if it is one of the open `rules`, or not the same in all runs with a buffer.
+/// What happens to a page that a request touches in part, for each value of `trace.align`.
+const ALIGN: [(&str, &str); 3] = [
+    (
+        "cover",
+        "a page that a request touches in part counts as a whole page",
+    ),
+    (
+        "nearest",
+        "a request begins at the page of its first byte, and its size is rounded to the nearest number of pages, at least one",
+    ),
+    (
+        "rmw",
+        "a page that a request writes in part is read first, and written as a whole",
+    ),
+];
+
+/// What `runs` do with pages that a request touches in part, and what the buffer holds at the start and at the end. Each
+/// follows a semicolon. It is left out if it is one of the open `rules`, or not the same in all runs with a buffer.
 fn pages(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
-    const SAID: [(&str, &str, &str); 5] = [
-        (
-            "trace.align",
-            "cover",
-            "a page that a request touches in part counts as a whole page",
-        ),
-        (
-            "trace.align",
-            "nearest",
-            "the size of a request is rounded to whole pages",
-        ),
-        (
-            "trace.align",
-            "rmw",
-            "a page that a request writes in part is read first, and written as a whole",
-        ),
-        (
-            "sim.drain",
-            "false",
-            "what the buffer holds at the end stays there",
-        ),
-        (
-            "sim.drain",
-            "true",
-            "what the buffer holds at the end is written out",
-        ),
-    ];
     let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     let with: Vec<_> = of_runs.filter(|row| !is_none(&row.labels)).collect();
-    let said = SAID.iter().filter(|(parameter, value, _)| {
+    let value = |parameter: &str| {
         let is_open = rules.iter().any(|(_, open, _)| open == parameter);
-        !is_open && only(&with, parameter).is_some_and(|own| own == *value)
+        only(&with, parameter).filter(|_| !is_open)
+    };
+    let align = value("trace.align").and_then(|value| aligned(&value));
+    let start = value("sim.warmup_requests").filter(|before| before == "0");
+    let start = start.map(|_| "the buffer is empty at the start".to_owned());
+    let end = value("sim.drain").map(|drained| {
+        let most = held(&with).map(|pages| format!(" (up to {pages} pages)"));
+        let held = format!(
+            "what the buffer holds at the end{}",
+            most.unwrap_or_default()
+        );
+        match drained.as_str() {
+            "true" => format!("{held} is written out"),
+            _ => format!("{held} stays there"),
+        }
     });
-    said.map(|(.., clause)| format!("; {clause}")).collect()
+    let said = align.map(str::to_owned).into_iter().chain(start).chain(end);
+    said.map(|clause| format!("; {clause}")).collect()
+}
+
+/// The clause of [`ALIGN`] for `value`.
+fn aligned(value: &str) -> Option<&'static str> {
+    let own = ALIGN.iter().find(|(name, _)| *name == value);
+    own.map(|(_, clause)| *clause)
+}
+
+/// The number of pages that the buffer holds, if it is the same in all `rows`.
+fn held(rows: &[&Row]) -> Option<String> {
+    let sizes: BTreeSet<_> = rows.iter().map(|row| row.labels.get("size")).collect();
+    let [Some(size)] = sizes.into_iter().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let page = mapped(rows).or_else(|| only(rows, "flash.page_bytes")?.parse().ok())?;
+    Some(grouped(&(read_bytes(size)? / page).to_string()))
+}
+
+/// The bytes of a unit of the mapping, if a page of flash holds several of them.
+fn mapped(rows: &[&Row]) -> Option<u64> {
+    let unit: u64 = only(rows, "ftl.map_unit_bytes")?.parse().ok()?;
+    (unit > 0).then_some(unit)
 }
 
 /// The readings of the open `rules` that are no parameters of a scheme or layer, such as what the flash holds at the
@@ -382,35 +481,66 @@ fn device(rows: &[&Row]) -> String {
             "flash.blocks_per_plane",
         ]
         .map(number);
-        let [dies, planes, blocks] = [counts[0]?, counts[1]?, counts[2]?];
-        let bytes = dies * planes * blocks * pages? * page?;
-        Some(spoken("size", &format!("{}", bytes as u64)))
+        let [planes, blocks] = [counts[1]?, counts[2]?];
+        let of_die = planes * blocks * pages? * page?;
+        let said = |bytes: f64| spoken("size", &format!("{}", bytes as u64));
+        Some(match counts[0] {
+            Some(dies) => said(dies * of_die),
+            None => format!("{} a die", said(of_die)),
+        })
     };
     let transfer = || {
         let of_byte = number("flash.transfer_ns_per_byte")?;
         Some(match page {
+            _ if of_byte == 0.0 => String::new(),
             Some(page) => format!(
-                "{} us to transfer",
+                " and {} us to transfer",
                 short(&(of_byte * page / 1000.0).into())
             ),
-            None => format!("{} ns a byte to transfer", short(&of_byte.into())),
+            None => format!(" and {} ns a byte to transfer", short(&of_byte.into())),
         })
     };
+    // The time of a read or program, or those of the types of page.
+    let by_type = |one: &str, types: &str| {
+        let types = only(rows, types).filter(|types| !types.is_empty());
+        let types = types.map(|types| types.replace('/', ", "));
+        types.map_or_else(
+            || time(one),
+            |types| Some(format!("{types} us (by type of page)")),
+        )
+    };
     let times = || {
-        let [read, program, erase] =
-            ["flash.read_us", "flash.program_us", "flash.erase_us"].map(time);
+        let read = by_type("flash.read_us", "flash.read_times_us")?;
+        let program = by_type("flash.program_us", "flash.program_times_us")?;
+        let us = |text: String| match text.ends_with(')') {
+            true => text,
+            false => format!("{text} us"),
+        };
+        let (read, program) = (us(read), us(program));
+        let transfer = transfer()?;
+        let (and, behind) = match transfer.is_empty() {
+            true => (" and", ", transfer included"),
+            false => (",", ""),
+        };
         Some(format!(
-            "a page takes {} us to read, {} us to program and {}, a block {} us to erase",
-            read?,
-            program?,
-            transfer()?,
-            erase?
+            "a page takes {read} to read{and} {program} to program{transfer}{behind}, a block {} us to erase",
+            time("flash.erase_us")?
         ))
     };
     let blocks = pages.map(|pages| format!("blocks of {pages} pages"));
     let unit = number("flash.program_unit").filter(|unit| *unit > 1.0);
-    let unit = unit.map(|unit| format!("{unit} pages are programmed together"));
-    let parts: Vec<_> = [whole(), blocks, times(), unit]
+    let unit = unit.map(|unit| format!("{unit} pages are programmed together, in the time of one"));
+    let mapped = mapped(rows).zip(page);
+    let mapped = mapped.map(|(unit, page)| {
+        format!(
+            "each page of flash holds {} pages of {}, in which requests, buffer, map and programs are counted",
+            page as u64 / unit,
+            spoken("size", &unit.to_string())
+        )
+    });
+    let reserve = number("ftl.reserve_percent").filter(|percent| *percent > 0.0);
+    let reserve = reserve.map(|percent| format!("{} % of it in reserve", short(&percent.into())));
+    let parts: Vec<_> = [whole(), reserve, blocks, mapped, times(), unit]
         .into_iter()
         .flatten()
         .collect();
@@ -473,8 +603,10 @@ fn told(
             let only = only(&of_value, parameter)?;
             Some(format!("{before}{only}{behind}"))
         });
-    let length = (axis == "input").then(|| length(&of_value)).flatten();
     let is_cut = axis == "input" && study.takes_writes_only(value);
+    let length = (axis == "input")
+        .then(|| length(&of_value, is_cut))
+        .flatten();
     let reads = is_cut.then(|| "its reads are left out".to_owned());
     let said: Vec<_> = said.chain(length).chain(reads).collect();
     match said.is_empty() {
@@ -484,15 +616,22 @@ fn told(
 }
 
 /// How many requests the runs of `rows` have, and how many pages these requests write and read. A number that is not
-/// the same in all `rows` is omitted; `None` if there is no number.
-fn length(rows: &[&Row]) -> Option<String> {
+/// the same in all `rows` is omitted; `None` if there is no number. `are_writes` says that the runs read only the writes of
+/// their input.
+fn length(rows: &[&Row], are_writes: bool) -> Option<String> {
     let of = |name: &str| Some(grouped(&only(rows, name)?));
     let before = of("sim.warmup_requests").filter(|before| before != "0");
-    let requests = of("host.requests").map(|requests| match &before {
-        Some(before) => format!("{requests} requests, after {before} that are not counted"),
-        None => format!("{requests} requests"),
+    let counted = of("host.requests").or_else(|| of("trace.requests"));
+    let what = if are_writes { "writes" } else { "requests" };
+    let requests = counted.map(|requests| match &before {
+        Some(before) => format!("{requests} {what}, after {before} that are not counted"),
+        None => format!("{requests} {what}"),
     });
-    let [writes, reads] = ["host.page_writes", "host.page_reads"].map(of);
+    let counts = [
+        ("host.page_writes", "trace.written_pages"),
+        ("host.page_reads", "trace.read_pages"),
+    ];
+    let [writes, reads] = counts.map(|(of_run, of_trace)| of(of_run).or_else(|| of(of_trace)));
     let pages = writes
         .zip(reads)
         .map(|(writes, reads)| match reads.as_str() {
@@ -601,7 +740,7 @@ fn axes_of(
                 let none = runs.iter().any(is_none);
                 match (some.is_empty(), none) {
                     (true, _) => none.then(|| "no buffer".to_owned()),
-                    (false, true) => Some(format!("no buffer, and buffer {}", some.join(", "))),
+                    (false, true) => Some(format!("no buffer, or buffer {}", some.join(", "))),
                     (false, false) => Some(format!("buffer {}", some.join(", "))),
                 }
             }
@@ -623,13 +762,22 @@ fn axes_of(
 fn column(axis: &str) -> String {
     let words = COLUMNS.into_iter().find(|(name, _)| *name == axis);
     match axis {
-        "use" => String::new(),
+        "use" | "trace.align" => String::new(),
         _ => format!("{} ", words.map_or(axis, |(_, words)| words)),
     }
 }
 
-/// `value` of `axis`, or the words of [`MEASURED`] for it.
+/// `value` of `axis`, or the words of [`MEASURED`] or [`ALIGN`] for it.
 fn measured(axis: &str, value: String) -> String {
+    match axis {
+        "trace.align" => {
+            if let Some(clause) = aligned(&value) {
+                return format!("{clause} ({value})");
+            }
+        }
+        "flash.page_bytes" => return spoken("size", &value),
+        _ => {}
+    }
     let is_it = |(of, own, _): &(&str, &str, &str)| *of == axis && *own == value;
     let words = MEASURED.into_iter().find(is_it);
     words.map_or(value, |(_, _, words)| words.to_owned())
@@ -826,7 +974,7 @@ mod tests {
             ),
             (
                 &[1, 3],
-                "2 runs: input made; no buffer, and buffer lru; size 8 MiB; seed 1; open loop (requests come at their own times)",
+                "2 runs: input made; no buffer, or buffer lru; size 8 MiB; seed 1; open loop (requests come at their own times)",
             ),
             (&[], ""),
         ] {
@@ -890,7 +1038,7 @@ mod tests {
         );
         assert_eq!(
             said(&[("lru", "page", device)]),
-            "1 run: buffer lru; ftl page; 48 dies with pages of 4 KiB; closed loop of 20 (a request comes when another has ended)"
+            "1 run: buffer lru; ftl page; 48 dies with pages of 4 KiB; closed loop of 20 (a request comes when another has ended, whatever its time in the input)"
         );
         let counted = with(json!({ "host.replay": "trace", "sim.costing": "op_count" }));
         assert_eq!(
@@ -900,7 +1048,7 @@ mod tests {
         let closed = with(json!({ "host.replay": "closed" }));
         assert_eq!(
             said(&[("lru", "bast", closed), ("bpac", "bast", bpac)]),
-            "2 runs: buffer lru, bpac (cover 0.9); ftl bast; open loop (requests come at their own times) in some runs and closed loop (a request comes when another has ended) in others"
+            "2 runs: buffer lru, bpac (cover 0.9); ftl bast; open loop (requests come at their own times) in some runs and closed loop (a request comes when another has ended, whatever its time in the input) in others"
         );
         assert_eq!(
             said(&[("lru", "bast", json!({ "metrics": { "trace.writes": 1 } }))]),
@@ -979,14 +1127,14 @@ mod tests {
                 Role::Original,
                 json!({ "sim.drain": false, "trace.align": "cover" })
             ),
-            "1 run: input made (5 requests, its reads are left out); buffer femu; a page that a request touches in part counts as a whole page; what the buffer holds at the end stays there"
+            "1 run: input made (5 writes, its reads are left out); buffer femu; a page that a request touches in part counts as a whole page; what the buffer holds at the end stays there"
         );
         assert_eq!(
             said(
                 Role::Original,
                 json!({ "sim.precondition": "random_fill:1", "sim.drain": true, "sim.warmup_requests": 7, "buffer.femu_watermark_percent": 90 })
             ),
-            "1 run: input made (5 requests, after 7 that are not counted, its reads are left out); buffer femu (evicts from 90 % full); seed 1; at the start every page was written once, in order, and then as many at random; what the buffer holds at the end is written out"
+            "1 run: input made (5 writes, after 7 that are not counted, its reads are left out); buffer femu (evicts from 90 % full); seed 1; at the start every page was written once, in order, and then as many at random; what the buffer holds at the end is written out"
         );
         assert!(said(Role::StandIn, json!({})).ends_with("; seed 1"));
     }

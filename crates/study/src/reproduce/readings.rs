@@ -43,6 +43,15 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// The part of a simulation that has the rule.
+    fn place(&self) -> String {
+        match self.parameter.split('.').next() {
+            Some("buffer") => format!("the buffer {}", self.of),
+            Some("ftl") => format!("the layer {}", self.of),
+            _ => "the flash and the way to it".to_owned(),
+        }
+    }
+
     /// The interpretation that `value` selects, followed by the setting in brackets; only the setting if the
     /// interpretation has no text.
     fn with(&self, value: &str) -> String {
@@ -247,6 +256,18 @@ impl Readings {
         }
     }
 
+    /// The combinations other than the default one that the claim `id` was judged under, `count` in number: `other readings of
+    /// the open rule a`, `other combinations of the 3 rules that the paper leaves open`.
+    fn other(&self, id: &str, count: usize) -> String {
+        let ending = if count == 1 { "" } else { "s" };
+        match self.bearing(id).as_slice() {
+            [one] if self.rules.len() > 1 => {
+                format!("other reading{ending} of the open rule {one}")
+            }
+            _ => format!("other combination{ending} of {}", self.of_rules(id)),
+        }
+    }
+
     /// Sentences about the rules that cannot change the verdict on the claim `id`: those whose reading its formulas fix,
     /// and those that affect none of its runs.
     fn without(&self, id: &str) -> String {
@@ -311,23 +332,21 @@ impl Readings {
     /// A sentence about `rules` that belong to no scheme or layer of the runs of a claim; empty if there are none.
     fn absent(&self, rules: &[&Rule]) -> String {
         let names: Vec<_> = rules.iter().map(|rule| rule.parameter.as_str()).collect();
-        let kinds: BTreeSet<_> = rules.iter().map(|rule| rule.of.as_str()).collect();
+        let kinds: BTreeSet<_> = rules.iter().map(|rule| rule.place()).collect();
         let kinds: Vec<_> = kinds.into_iter().collect();
         let of = match kinds.as_slice() {
-            [one] => format!("{one}, which no run of this claim has"),
-            all => format!("{}, and no run of this claim has one of these", listed(all)),
+            [one] => format!("{one}, and no run of this claim has it"),
+            all => format!("{}, and no run of this claim has any of these", listed(all)),
         };
         match names.as_slice() {
             [] => String::new(),
             all if all.len() == self.rules.len() && all.len() > 1 => format!(
-                "None of the rules that the paper leaves open ({}) acts in these runs: they are rules of {of}.",
+                "None of the rules that the paper leaves open ({}) acts in these runs: they concern {of}.",
                 listed(all)
             ),
-            [one] => {
-                format!("The open rule {one} does not act in these runs: it is a rule of {of}.")
-            }
+            [one] => format!("The open rule {one} does not act in these runs: it concerns {of}."),
             some => format!(
-                "The open rules {} do not act in these runs: they are rules of {of}.",
+                "The open rules {} do not act in these runs: they concern {of}.",
                 listed(some)
             ),
         }
@@ -345,15 +364,16 @@ impl Readings {
         if others == 0 && idle.is_empty() {
             return Some(without);
         }
-        let of_rules = self.of_rules(id);
         let said: Vec<_> = idle.iter().map(|each| self.words_of(each)).collect();
         let same = match (others, idle.len()) {
             (_, 0) => String::new(),
             (0, 1) => format!(
-                "The other combination of {of_rules} changes no judged value, so that it does not test the claim."
+                "The {} changes no judged value, so that it does not test the claim.",
+                self.other(id, 1)
             ),
             (0, count) => format!(
-                "The {count} other combinations of {of_rules} change no judged value, so that they do not test the claim."
+                "The {count} {} change no judged value, so that they do not test the claim.",
+                self.other(id, count)
             ),
             (_, 1) => format!(
                 " One more combination, where {}, changes no judged value, and is not counted.",
@@ -384,19 +404,24 @@ impl Readings {
                 false => makes.to_owned(),
             };
             return Some(format!(
-                "The other combination of {of_rules}, where {}, {does}.{rest}",
+                "The {}, where {}, {does}.{rest}",
+                self.other(id, 1),
                 other.unwrap_or_default()
             ));
         }
         if turning.is_empty() {
             return Some(format!(
-                "None of {others} other combinations of {of_rules} {makes}.{rest}"
+                "None of {others} {} {makes}.{rest}",
+                self.other(id, others)
             ));
         }
         let is_other = |each: &&&Combination| each.claims.get(id) != Some(&by_default);
         let count = tests.iter().filter(is_other).count();
         let turn = if count == 1 { makes } else { make };
-        let mut text = format!("Of {others} other combinations of {of_rules}, {count} {turn}.");
+        let mut text = match count == others {
+            true => format!("All {others} {} {make}.", self.other(id, others)),
+            false => format!("Of {others} {}, {count} {turn}.", self.other(id, others)),
+        };
         let (alone, together): (Vec<_>, Vec<_>) = turning.iter().partition(|set| set.len() == 1);
         let named = |sets: Vec<&Vec<(usize, &str)>>| {
             let all: Vec<_> = sets.into_iter().map(|set| self.named(set)).collect();
@@ -404,13 +429,14 @@ impl Readings {
         };
         if !alone.is_empty() {
             text.push_str(&format!(
-                " With one rule changed, that is so where {}.",
+                " With one rule changed, the claim {} where {}.",
+                spoken(!by_default),
                 named(alone)
             ));
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " {} It {} where {}.",
+                " {} The claim {} where {}, with the other rules as in the base run.",
                 self.region(id, &turning)
                     .unwrap_or_else(|| format!("Some rules {make} only together.")),
                 spoken(!by_default),
@@ -680,7 +706,7 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together. It fails where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make the claim fail. With one rule changed, the claim fails where hot pages stay (a = 1; the base run has 0). Some rules make the claim fail only together. The claim fails where b = 1 (the base run has 0), and c = 1 (the base run has 0), with the other rules as in the base run."
         );
         let ways = readings.ways("X");
         assert_eq!(
@@ -714,7 +740,7 @@ mod tests {
         readings.combinations.truncate(2);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The other combination of 1 of the 3 rules that the paper leaves open (c), where c = 1 (the base run has 0), does not make it fail. The open rules a and b do not act in these runs: they are rules of scheme, which no run of this claim has."
+            "The other reading of the open rule c, where c = 1 (the base run has 0), does not make the claim fail. The open rules a and b do not act in these runs: they concern the flash and the way to it, and no run of this claim has it."
         );
     }
 
@@ -785,12 +811,12 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "None of the rules that the paper leaves open (a and b) acts in these runs: they are rules of bpac, which no run of this claim has."
+            "None of the rules that the paper leaves open (a and b) acts in these runs: they concern the flash and the way to it, and no run of this claim has it."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b), where b = 1 (the base run has 0), makes it fail. The open rule a does not act in these runs: it is a rule of bpac, which no run of this claim has."
+            "The other reading of the open rule b, where b = 1 (the base run has 0), makes the claim fail. The open rule a does not act in these runs: it concerns the flash and the way to it, and no run of this claim has it."
         );
         assert_eq!(
             readings.others("Y").unwrap(),
@@ -804,7 +830,7 @@ mod tests {
         readings.combinations[3].claims.insert("Y".to_owned(), true);
         assert_eq!(
             readings.turned("Y").unwrap(),
-            "The other combination of 1 of the 2 rules that the paper leaves open (b) changes no judged value, so that it does not test the claim. The open rule a does not act in these runs: it is a rule of bpac, which no run of this claim has."
+            "The other reading of the open rule b changes no judged value, so that it does not test the claim. The open rule a does not act in these runs: it concerns the flash and the way to it, and no run of this claim has it."
         );
         assert_eq!(readings.others("Y"), None);
     }

@@ -84,10 +84,11 @@ impl Case<'_> {
         folded.extend(self.cases(outcome));
         folded.extend(self.over_seeds(outcome));
         if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
-            folded.push(format!(
-                "Besides, {} chosen so that it would hold.",
-                self.fitted()
-            ));
+            let does = match outcome.first.holds {
+                true => "chosen so that it would hold",
+                false => "fitted; the claim fails all the same",
+            };
+            folded.push(format!("Besides, {} {does}.", self.fitted()));
         }
         because.retain(|text| !text.is_empty());
         Why {
@@ -122,7 +123,12 @@ impl Case<'_> {
                 short(&self.thresholds.limits()["about"])
             ),
             (Verdict::Reproduced, Kind::Example) => {
-                "What is judged of the worked example comes out as the paper prints it.".to_owned()
+                let noun = self
+                    .noun()
+                    .map_or(String::new(), |noun| format!(" ({noun})"));
+                format!(
+                    "What is judged of the worked example{noun} comes out as the paper prints it."
+                )
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(Share { held, tried }) if held < tried => format!(
@@ -191,7 +197,8 @@ impl Case<'_> {
                 "What is judged of the worked example does not come out as the paper prints it."
                     .to_owned()
             }
-            (Verdict::Contradicted, _) => format!("{state}, and one case is enough."),
+            (Verdict::Contradicted, Kind::General) => format!("{state}, and one case is enough."),
+            (Verdict::Contradicted, _) => format!("{state}.{does}"),
             (Verdict::TraceMissing | Verdict::NotCheckable, _) => verdict.meaning().to_owned(),
         }
     }
@@ -287,7 +294,16 @@ impl Case<'_> {
         match (self.of_each(tried), self.measured(tried)) {
             (Some(each), _) => format!("The claim {does} {each}"),
             (None, Some(value)) if is_one && !value.contains(", ") => {
-                format!("The measured value is {value}: the claim {does}")
+                let made = match self.over.is_none() {
+                    true => "computed",
+                    false => "measured",
+                };
+                match value.split_once(": ") {
+                    Some((name, value)) => {
+                        format!("The {made} value ({name}) is {value}: the claim {does}")
+                    }
+                    None => format!("The {made} value is {value}: the claim {does}"),
+                }
             }
             // The measured values are given only if the claim fails, because the values show the reason. If the
             // claim holds, all values satisfy the condition.
@@ -790,13 +806,15 @@ impl Case<'_> {
                     ),
                 };
                 let there = self.in_first_way(&outcome.first);
-                let there = there.map_or(String::new(), |there| {
-                    let at = match ways.len() {
-                        1 => "There",
-                        _ => "In the first of these cases",
-                    };
-                    format!(" {at} {there}.")
-                });
+                let there = match there {
+                    Some(there) => match ways.len() {
+                        1 => format!(" There {there}."),
+                        _ => format!(" In the first of these cases {there}."),
+                    },
+                    None => {
+                        " The table of judged values has the values under such readings.".to_owned()
+                    }
+                };
                 all.push(format!("{reading}{there}{in_base}").trim().to_owned());
             }
             None if !outcome.evidence.fitted => {
@@ -1180,8 +1198,8 @@ impl Case<'_> {
 /// text is singular, the second one plural.
 pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
     match holds {
-        true => ["makes it hold", "make it hold"],
-        false => ["makes it fail", "make it fail"],
+        true => ["makes the claim hold", "make the claim hold"],
+        false => ["makes the claim fail", "make the claim fail"],
     }
 }
 
@@ -1261,9 +1279,8 @@ fn of_one_kind(decisive: Option<&Other>, more: &[&Other]) -> Option<String> {
         names.dedup();
         names
     };
-    let more_names = names_of(more);
     let mut names = names_of(decisive.as_slice());
-    names.extend(more_names.iter().cloned());
+    names.extend(names_of(more));
     names.dedup();
     let kind = |name: &str| name.split('-').next().unwrap_or_default().to_owned();
     let mut kinds: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -1272,12 +1289,8 @@ fn of_one_kind(decisive: Option<&Other>, more: &[&Other]) -> Option<String> {
     }
     let several = kinds.into_iter().filter(|(_, own)| own.len() > 1);
     let said = several.map(|(kind, own)| {
-        let are = match own.len() == names.len() {
-            true => "All of them".to_owned(),
-            false if own == more_names => "These".to_owned(),
-            false => format!("Among them, {}", listed(&own)),
-        };
-        format!("{are} are one setting, {kind}, with different values.")
+        let own = capital(&listed(&own));
+        format!("{own} are one setting, {kind}, with different values.")
     });
     let said: Vec<_> = said.collect();
     (!said.is_empty()).then(|| said.join(" "))
@@ -1417,8 +1430,12 @@ fn small(text: &str) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// Changes the first letter of `text` to upper case.
+/// Changes the first letter of `text` to upper case, unless `text` begins with the name of a scheme.
 fn capital(text: &str) -> String {
+    let first = text.split([' ', ',', ':']).next().unwrap_or_default();
+    if destage_buffer::find(first).is_some() {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase());
     first.into_iter().flatten().chain(letters).collect()
@@ -1443,15 +1460,15 @@ mod tests {
         };
         assert_eq!(
             said(&["seed 2", "closed", "closed-8"]).unwrap(),
-            "All of them are one setting, closed, with different values."
+            "Closed and closed-8 are one setting, closed, with different values."
         );
         assert_eq!(
             said(&["empty", "closed", "closed-8"]).unwrap(),
-            "These are one setting, closed, with different values."
+            "Closed and closed-8 are one setting, closed, with different values."
         );
         assert_eq!(
             said(&["empty", "busy", "closed", "closed with seed 2", "closed-8"]).unwrap(),
-            "Among them, closed and closed-8 are one setting, closed, with different values."
+            "Closed and closed-8 are one setting, closed, with different values."
         );
         assert_eq!(said(&["closed", "closed with seed 2", "busy"]), None);
         assert_eq!(said(&["seed 2", "seed 3"]), None);

@@ -19,14 +19,32 @@ pub(super) fn name(claims: &mut [Judged]) {
 
 fn remark(claim: &Judged, all: &[Judged]) -> Option<String> {
     if claim.kind == Kind::Own {
-        let others = all.iter().filter(|other| is_of_same_question(claim, other));
-        let others: Vec<_> = others.map(|other| other.id.clone()).collect();
-        let said = |others| {
-            format!(
-                "Other experiments ask the same question, and their answers can be the opposite: see {others}."
-            )
+        let others: Vec<_> = all
+            .iter()
+            .filter(|other| is_of_same_question(claim, other))
+            .collect();
+        let (alike, apart): (Vec<_>, Vec<_>) = others
+            .into_iter()
+            .partition(|other| other.asked == claim.asked);
+        let ids = |some: &[&Judged]| {
+            let ids: Vec<_> = some.iter().map(|other| other.id.clone()).collect();
+            listed(&ids)
         };
-        return (!others.is_empty()).then(|| said(listed(&others)));
+        let mut said = Vec::new();
+        if !alike.is_empty() {
+            let named: Vec<_> = alike.iter().map(|other| named(other)).collect();
+            said.push(format!(
+                "Other experiments ask the same: {}.",
+                listed(&named)
+            ));
+        }
+        if !apart.is_empty() {
+            said.push(format!(
+                "Other experiments judge the same question by other limits, or find the opposite: {}.",
+                ids(&apart)
+            ));
+        }
+        return (!said.is_empty()).then(|| said.join(" "));
     }
     let others = all.iter().filter(|other| is_of_same_sentence(claim, other));
     let others: Vec<_> = others.map(named).collect();
@@ -162,9 +180,7 @@ mod tests {
         name(&mut own);
         assert_eq!(
             own[0].why.because,
-            [
-                "Other experiments ask the same question, and their answers can be the opposite: see T20.cm7-r."
-            ]
+            ["Other experiments ask the same: T20.cm7-r (holds)."]
         );
         let mut under = judged("B12", "p2p");
         under.verdict = Verdict::UnderDetermined;

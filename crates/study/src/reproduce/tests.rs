@@ -1,6 +1,6 @@
 //! Tests of the reports on papers. Every published number has to affect the verdict on its claim, or the claim's
-//! row in the README has to say why it does not. The figures that a row names have to show the runs of the claim.
-//! The date of a report has to be correct.
+//! row in the README has to say why it does not. If a row names figures, these figures have to show the runs of the
+//! claim. The date of a report has to be correct.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

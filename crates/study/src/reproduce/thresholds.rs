@@ -17,7 +17,7 @@ pub struct Thresholds {
     /// The share of a published effect that a run has to reach for a verdict better than `sign only`: above 0 and
     /// at most 1.
     pub effect_share: f64,
-    /// The tolerances, by name: the allowed deviations of measured from published values.
+    /// The tolerances, by name: how far measured values may deviate from published ones.
     #[serde(default)]
     tolerances: BTreeMap<String, Threshold<Tolerance>>,
     /// The limits, by name: numbers that formulas use as `limit.NAME`.

@@ -52,7 +52,7 @@ pub struct Judged {
     pub kind: Kind,
     /// The check, with its tolerance and its formula if it has them.
     pub check: String,
-    /// The allowed deviation of the measured from the published value, such as `10 %`; `None` if the check has none.
+    /// How far the measured value may deviate from the published one, such as `10 %`; `None` if the check has none.
     pub tolerance: Option<Tolerance>,
     /// The condition that the check tests, as a sentence.
     pub asked: String,
@@ -321,6 +321,7 @@ impl Case<'_> {
             verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
         let is_counted = share.tried > 1 && verdict != Verdict::NotCheckable;
         let shown = (is_counted && !is_silent).then_some(share);
+        let of_base = first.runs.len();
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
         let is_open = matches!(verdict, Verdict::Reproduced | Verdict::UnderDetermined);
@@ -334,14 +335,14 @@ impl Case<'_> {
         }
         if !judged.ran.runs.is_empty() {
             let beside: Vec<_> = others.iter().chain(&idle).collect();
-            judged.ran.runs.push_str(&self.repeated(&beside));
+            judged.ran.runs.push_str(&self.repeated(of_base, &beside));
         }
         Ok(judged)
     }
 
-    /// A clause that the runs of a claim are also made with each other seed, setting and combination of open
-    /// rules; empty if nothing but the base run was tried.
-    fn repeated(&self, others: &[&Other]) -> String {
+    /// A clause that the runs of a claim, `of_base` in number, are also made with each other seed, setting and combination
+    /// of open rules; empty if nothing but the base run was tried.
+    fn repeated(&self, of_base: usize, others: &[&Other]) -> String {
         let rules = self
             .readings
             .and_then(|readings| readings.others(&self.claim.id));
@@ -355,7 +356,11 @@ impl Case<'_> {
         match each.is_empty() {
             true => String::new(),
             false => format!(
-                "; each other {} that was tried has the same runs with its own values",
+                "; {} were made with each other {} that was tried",
+                match others.iter().any(|other| other.tried.runs.len() < of_base) {
+                    true => "these runs, or a part of them,",
+                    false => "the same runs",
+                },
                 super::reason::listed(&each)
             ),
         }

@@ -182,8 +182,8 @@ fn tables_are_read_by_the_names_of_their_columns() {
         .map(|request| request.stream)
         .collect();
     assert_eq!(streams, [65535, 0, 0]);
-    // Columns that the user names have priority over the first line. The separator of the columns is the
-    // character between these names.
+    // The user's choice of columns has priority over the first line. The separator of the columns is the character
+    // between these names.
     let table =
         "when\twhat\twhere\thow much\tuser\n1\tRead\t1023\t2\tann\n2 \t w\t 0\t512 \tbob b\n";
     let spec = columns("time\top\toffset\tbytes\t-");

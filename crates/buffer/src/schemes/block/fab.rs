@@ -30,7 +30,7 @@ parameters! {
     /// The parameters of `fab`.
     struct Parameters {
         /// Whether reads that miss enter as clean pages, and reads count as uses of their block.
-        fab_reads: bool = "false", "", "FAB (2006) is a cache for both; as a write buffer it ignores reads.";
+        fab_reads: bool = "false", "", "FAB (2006) caches reads and writes; as a write buffer it ignores reads.";
         pad: bool as super::PAD;
     }
 }

@@ -10,7 +10,7 @@
 //! buffer is full of such word lines, a write waits for the flash.
 //!
 //! If a page keeps its address when it is written again, a rewrite of a page in an open word line overwrites the page
-//! in its slot. This is the case without a translation layer or without a device.
+//! in its slot. A page keeps its address if there is no translation layer or no device.
 //!
 //! Cost: O(1) per page. O(partitions) for a word line that is evicted before it is full. Memory: one list node per
 //! slot.

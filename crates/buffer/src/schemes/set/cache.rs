@@ -14,8 +14,8 @@
 //!
 //! A line that is written back in idle time is *in flight* until its program has completed. With
 //! `apu_clean_at = complete`, a line in flight does not count as clean when its set needs room, because a clean line
-//! must be replaceable without waiting for a program. A line that a flush names counts as clean at once, because the
-//! state after a flush must not depend on the speed of the flash.
+//! must be replaceable without waiting for a program. When a flush selects a line, the line counts as clean at once,
+//! because the state after a flush must not depend on the speed of the flash.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

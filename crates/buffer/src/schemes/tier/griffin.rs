@@ -43,7 +43,7 @@ parameters! {
         griffin_timeout_s: u64 = "900" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_S }, "s", SOURCE;
         /// The log is migrated when it has served more than this share of the reads since the last migration.
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
-        /// The minimum number of page reads since the last migration for which the share of reads is considered.
+        /// The share of reads is considered only after this many page reads since the last migration.
         griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
         /// The log is migrated after this many appended pages, overwritten ones included; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";

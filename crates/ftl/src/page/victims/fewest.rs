@@ -9,9 +9,9 @@ use destage_base::archive::{Archive, Archived, Damaged};
 /// Blocks per group. The 16-bit keys of a group fill two cache lines.
 const GROUP: usize = 64;
 
-/// The key by which candidates are ordered. It is stored mirrored, that is, as the greatest key minus the key. So
-/// a block with a smaller key has a greater value. The value of a block that is no candidate is 0, so that memory
-/// for blocks that were never touched is never accessed.
+/// The key by which candidates are ordered. A key is stored mirrored: the greatest value of its type minus the key. So
+/// a block with a smaller key has a greater value. The value of a block that is no candidate is 0, so that memory for
+/// blocks that were never touched is never accessed.
 pub trait Key: Copy + Ord + Default {
     /// Mirrors a key: the greatest key minus this one.
     fn mirrored(self) -> Self;

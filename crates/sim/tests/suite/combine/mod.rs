@@ -33,7 +33,7 @@ const DEVICE: &[&str] = &[
     "flash.planes_per_die=2",
     "flash.blocks_per_plane=64",
     "flash.pages_per_block=128",
-    "buffer.capacity_bytes=2MiB",
+    "buffer.capacity_bytes=4MiB",
 ];
 
 /// The outcome of combining features: a configuration and its purpose, or the reason that the refusing row gives.

@@ -68,12 +68,18 @@ fn parts_add_up_in_every_kind_of_run() {
         "flash.program_times_us=100/200/400",
     ];
     let in_merges = [&shared[..], &["buffer.kind=bplru", "ftl.kind=fast"]].concat();
-    let kinds: [&[&str]; 13] = [
+    let kinds: [&[&str]; 15] = [
         &shared,
         &in_merges,
         &["buffer.kind=nocache"],
         &["buffer.kind=bplru", "ftl.kind=bast"],
         &["host.replay=closed", "host.queue_depth=4"],
+        &[
+            "host.replay=closed",
+            "host.queue_depth=4",
+            "host.job_ns=60000",
+        ],
+        &["flash.read_retry_percent=20", "flash.channels=1"],
         &["host.attribution=disksim", "host.scheduler=clook"],
         &["sim.clock=double_ms", "flash.transfer_ns_per_byte=3.7"],
         &["flash.parallel_units=4", "flash.planes_per_die=4"],

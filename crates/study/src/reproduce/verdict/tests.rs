@@ -179,7 +179,7 @@ fn a_verdict_says_on_what_it_rests() {
     assert_eq!(
         assumed.why.because,
         [
-            "This needs an assumption that the paper does not state: five are five. With this assumption the measured value is 15: the claim fails."
+            "This needs an assumption that the paper does not state: five are five. With this assumption the computed value is 15: the claim fails."
         ]
     );
     assert_eq!(assumed.check, "arithmetic: 3 * 5");
@@ -214,7 +214,7 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         open.why.turned,
         [
-            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed makes it fail. With seed 2, it fails (measured 50). The claim comes out as in the base run with the setting undrained."
+            "Of 1 other seed and 1 unpublished setting, tried one at a time, 1 seed makes the claim fail. With seed 2, it fails (measured 50). The claim comes out as in the base run with the setting undrained."
         ]
     );
     let steady = of(WITHIN, BOTH);
@@ -225,7 +225,7 @@ fn what_turns_a_verdict_is_named() {
     assert_eq!(
         steady.why.turned,
         [
-            "None of 1 other seed and 1 unpublished setting, tried one at a time, makes it fail. These were tried: seed 2, and the setting undrained."
+            "None of 1 other seed and 1 unpublished setting, tried one at a time, makes the claim fail. These were tried: seed 2, and the setting undrained."
         ]
     );
     assert!(of(WITHIN, &BOTH[..1]).why.turned.is_empty());
@@ -325,7 +325,7 @@ fn a_case_that_changes_nothing_is_left_out() {
     assert_eq!(
         left.why.turned,
         [
-            "Seed 2, tried beside the base run, does not make it fail.",
+            "Seed 2, tried beside the base run, does not make the claim fail.",
             "The settings undrained and empty change nothing: every judged value is that of the base run. They are not counted.",
         ]
     );
@@ -356,7 +356,7 @@ fn seeds_and_settings_are_counted_apart() {
         open.why.because.last().unwrap(),
         "It also fails with seed 3, and the setting undrained."
     );
-    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make it fail. With ";
+    let counted = "Of 2 other seeds and 1 unpublished setting, tried one at a time, 2 seeds and 1 setting make the claim fail. With ";
     let turned = &open.why.turned;
     assert!(turned[0].starts_with(counted), "{turned:?}");
     let steady = judged(
@@ -367,7 +367,7 @@ fn seeds_and_settings_are_counted_apart() {
     assert_eq!(
         steady.unwrap().why.turned,
         [
-            "Seed 2, tried beside the base run, does not make it fail. No unpublished setting was tried."
+            "Seed 2, tried beside the base run, does not make the claim fail. No unpublished setting was tried."
         ]
     );
 }
@@ -664,7 +664,7 @@ fn one_thing_decides() {
             "This needs an assumption that the paper does not state: a is b. With this assumption the claim holds."
         ]
     );
-    assert!(assumed.why.turned[0].contains("makes it fail"));
+    assert!(assumed.why.turned[0].contains("makes the claim fail"));
 }
 
 /// With the words for a claim, the cases of its `each` have names, and a list of two numbers is shown as a range.
@@ -759,7 +759,7 @@ fn what_was_not_varied_is_said() {
     assert_eq!(
         turned(settings, Role::StandIn),
         [
-            "The setting undrained, tried beside the base run, does not make it fail. No other seed was tried."
+            "The setting undrained, tried beside the base run, does not make the claim fail. No other seed was tried."
         ]
     );
     let settings: Runs<'_> = &[("base", "1", 100.0), ("empty", "1", 95.0)];
@@ -769,7 +769,7 @@ fn what_was_not_varied_is_said() {
     assert_eq!(
         why.turned,
         [format!(
-            "T{}, tried beside the base run, does not make it fail.",
+            "T{}, tried beside the base run, does not make the claim fail.",
             &empty[1..]
         )]
     );
@@ -781,7 +781,7 @@ fn what_was_not_varied_is_said() {
     assert_eq!(
         turned,
         [
-            "None of 2 unpublished settings, tried one at a time, makes it fail. These were tried: the settings undrained and empty (empty: nothing is on the device)."
+            "None of 2 unpublished settings, tried one at a time, makes the claim fail. These were tried: the settings undrained and empty (empty: nothing is on the device)."
         ]
     );
     // This formula gives the variant and the seed of its run. Every setting therefore uses the same run, and no
