@@ -715,15 +715,12 @@ impl Search<'_> {
         // A file may have requests of one kind only.
         let [gap_of_reads, gap_of_writes] =
             most.map(|rate| 1e9 / if rate > 0.0 { rate } else { highest });
-        for of_writes in [None, Some((job, gap_of_writes))] {
-            let mut changes = self.alone(numbers)?;
+        for limits_writes in [false, true] {
+            let mut changes = self.alone("randread", numbers)?;
             changes.push((job_read, gap_of_reads));
-            match of_writes {
-                Some(of_writes) => changes.extend([of_writes, (cores, MOST_CORES)]),
-                // The writes are as before.
-                None => changes.retain(|(place, _)| {
-                    *place != firmware && Some(*place) != self.knobs.find(DRAM)
-                }),
+            if limits_writes {
+                changes.extend(self.alone("randwrite", numbers)?);
+                changes.extend([(job, gap_of_writes), (cores, MOST_CORES)]);
             }
             let trial = self.changed(numbers, &changes);
             self.better(&mut best, numbers, trial, places, requests)?;
@@ -758,41 +755,34 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// First values of the times of a request that no other request delays, from those of one job at depth 1. For reads: a
-    /// short time of the firmware, equal times for all types of page, and a few pages that are read again, which take the
-    /// time at the 99th percentile. For writes: the firmware takes all of the median, and programs delay a few writes up to
-    /// the 99th percentile. Empty if there are no such requests.
-    fn alone(&self, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
+    /// First values of the times of a request of the kind `op` that no other request delays, from those of one job at
+    /// depth 1. For reads: a short time of the firmware, equal times for all types of page, and a few pages that are read
+    /// again, which take the time at the 99th percentile. For writes: the firmware takes all of the median, and programs
+    /// delay a few writes up to the 99th percentile. Empty if there are no such requests.
+    fn alone(&self, op: &str, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
         let bus = self.knobs.find(BUS).map_or(0.0, |place| numbers[place]);
         let mut found = Vec::new();
         for file in self.files.iter().filter(|file| file.shape == Shape::Depth) {
-            for row in &file.rows {
+            for row in file.rows.iter().filter(|row| file.text(row, "op") == op) {
                 let is_one = |column: &str| Ok::<_, Error>(file.number(row, column)? == 1.0);
                 if !is_one("iodepth")? || !is_one("jobs")? {
                     continue;
                 }
                 let [median, slow] = [file.number(row, "p50_us")?, file.number(row, "p99_us")?];
                 let inside = (median - SECTORS * bus / 1e3).max(0.0);
-                let values = match file.text(row, "op") {
-                    "randread" => {
-                        let types = 0..TYPES.len();
-                        found.extend(types.filter_map(|of| {
-                            let cells = inside * (1.0 - OF_FIRMWARE);
-                            Some((self.knobs.read_time(of)?, cells))
-                        }));
-                        vec![
-                            (FIRMWARE_READ, 1e3 * inside * OF_FIRMWARE),
-                            (RETRIES, FIRST_RETRIES),
-                            (RETRY, slow - median),
-                        ]
-                    }
-                    "randwrite" => vec![(FIRMWARE, 1e3 * inside), (DRAM, 1e3 * (slow - median))],
-                    _ => Vec::new(),
-                };
-                let known = values
-                    .into_iter()
-                    .filter_map(|(key, number)| Some((self.knobs.find(key)?, number)));
-                found.extend(known);
+                let mut times = vec![(FIRMWARE, 1e3 * inside), (DRAM, 1e3 * (slow - median))];
+                if op == "randread" {
+                    let cells = inside * (1.0 - OF_FIRMWARE);
+                    let types = (0..TYPES.len()).filter_map(|of| self.knobs.read_time(of));
+                    found.extend(types.map(|place| (place, cells)));
+                    times = vec![
+                        (FIRMWARE_READ, 1e3 * inside * OF_FIRMWARE),
+                        (RETRIES, FIRST_RETRIES),
+                        (RETRY, slow - median),
+                    ];
+                }
+                let times = times.into_iter();
+                found.extend(times.filter_map(|(key, time)| Some((self.knobs.find(key)?, time))));
             }
         }
         Ok(found)

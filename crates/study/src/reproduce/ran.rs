@@ -340,15 +340,14 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
                     .collect::<BTreeSet<_>>()
             };
             let (open_of, closed_of) = (of("trace"), of("closed"));
-            let names = |inputs: &BTreeSet<&String>| {
-                let all: Vec<_> = inputs.iter().map(|input| input.to_string()).collect();
-                super::reason::listed(&all)
+            let names = |inputs: BTreeSet<_>| {
+                super::reason::listed(&inputs.into_iter().collect::<Vec<_>>())
             };
             match open_of.is_disjoint(&closed_of) && !open_of.is_empty() {
                 true => format!(
                     "{flash}; input {}: {open}; input {}: {closed}",
-                    names(&open_of),
-                    names(&closed_of)
+                    names(open_of),
+                    names(closed_of)
                 ),
                 false => format!("{flash}; {open} in some runs and {closed} in others"),
             }
@@ -503,20 +502,14 @@ fn device(rows: &[&Row]) -> String {
     // The time of a read or program, or those of the types of page.
     let by_type = |one: &str, types: &str| {
         let types = only(rows, types).filter(|types| !types.is_empty());
-        let types = types.map(|types| types.replace('/', ", "));
-        types.map_or_else(
-            || time(one),
-            |types| Some(format!("{types} us (by type of page)")),
-        )
+        Some(match types {
+            Some(types) => format!("{} us (by type of page)", types.replace('/', ", ")),
+            None => format!("{} us", time(one)?),
+        })
     };
     let times = || {
         let read = by_type("flash.read_us", "flash.read_times_us")?;
         let program = by_type("flash.program_us", "flash.program_times_us")?;
-        let us = |text: String| match text.ends_with(')') {
-            true => text,
-            false => format!("{text} us"),
-        };
-        let (read, program) = (us(read), us(program));
         let transfer = transfer()?;
         let (and, behind) = match transfer.is_empty() {
             true => (" and", ", transfer included"),
