@@ -271,7 +271,7 @@ failing() {
 
 guide() {
 	# Runs every block of docs/LIVE.md that needs tools of other projects, in one shell and one folder.
-	mkdir guide bin && ln -s "$DESTAGE" bin/destage || return
+	mkdir -p guide bin && ln -sf "$DESTAGE" bin/destage || return
 	awk '/^```bash$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/LIVE.md" >guide.sh
 	[ -s guide.sh ] || { echo "docs/LIVE.md has no such block"; return 1; }
 	(cd guide && PATH="$FOLDER/bin:$PATH" timeout 300 bash -euxo pipefail ../guide.sh)
@@ -314,6 +314,13 @@ crash() {
 	# With synchronous=OFF the check must find a loss.
 	$crash --cuts 3 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
 	[ $? = 3 ]
+}
+crash_guide() {
+	# Runs the block of docs/guides/cut-the-power.md that needs root.
+	mkdir -p crash-guide bin && ln -sf "$DESTAGE" bin/destage || return
+	awk '/^```bash$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/guides/cut-the-power.md" >crash-guide.sh
+	[ -s crash-guide.sh ] || { echo "docs/guides/cut-the-power.md has no such block"; return 1; }
+	(cd crash-guide && PATH="$FOLDER/bin:$PATH" timeout 300 bash -euxo pipefail ../crash-guide.sh)
 }
 on_ext4() { file_system ext4; }
 on_xfs() { file_system xfs; }
@@ -364,6 +371,7 @@ for kind in ext4 xfs btrfs; do
 	mounted $kind "$kind through nbdfuse and a loop device" "" "on_$kind"
 done
 mounted ext4 "crash: files and SQLite on ext4, power cut" "e2fsck sqlite3" crash
+mounted ext4 "docs/guides/cut-the-power.md: the program on ext4" "e2fsck" crash_guide
 
 if [ ${#SKIPPED[@]} = 0 ]; then
 	echo "skipped: none"

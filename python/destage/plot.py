@@ -58,6 +58,8 @@ _PARTS = {
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
 #: The largest number of lines with a legend inside the axes. With more lines, the legend is above the axes.
 _INSIDE = 4
+#: The shortest part of a bar that the legend names, as a fraction of the longest bar.
+_VISIBLE = 0.003
 #: The height of a row of a legend above the axes, in mm.
 _ROW_MM = 3.4
 #: The width of a legend's column without the name, and the width of the free margins of a figure, in points.
@@ -264,13 +266,17 @@ def split(
         bars[name] = of["tail"]["split_ms"] if tail else of["split_ms"]
     parts = [part for part in next(iter(bars.values())) if any(bar[part] for bar in bars.values())]
     told = {part: _PARTS.get(part, (_words(part), "#bbbbbb", "")) for part in parts}
-    labels = [words for words, _, _ in told.values()]
+    # A part that is too short to be seen in any bar has no place in the legend.
+    longest = max(sum(bar.values()) for bar in bars.values())
+    seen = {part for part in parts if any(bar[part] >= _VISIBLE * longest for bar in bars.values())}
+    labels = [words for part, (words, _, _) in told.items() if part in seen]
     figure, axes = _axes(ax, width_mm, 10 + 6 * len(bars), above=labels)
     left = [0.0] * len(bars)
     for part in parts:
         widths = [bar[part] for bar in bars.values()]
         words, colour, hatch = told[part]
-        axes.barh(list(bars), widths, left=left, label=words, color=colour, hatch=hatch, height=0.7, edgecolor="white", linewidth=0.3)
+        label = words if part in seen else None
+        axes.barh(list(bars), widths, left=left, label=label, color=colour, hatch=hatch, height=0.7, edgecolor="white", linewidth=0.3)
         left = [begin + width for begin, width in zip(left, widths, strict=True)]
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")

@@ -11,7 +11,7 @@ use destage::{Effort, Settings};
 
 use crate::args::{DriveCheckArguments, DriveFitArguments, ModelledDrive};
 use crate::choices;
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, command, of_profile, warn};
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
@@ -37,10 +37,11 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
-/// The settings of `profile`, overridden by the settings of the command line.
-fn settings(profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
+/// The settings of `profile`, which the command calls `name`, overridden by the settings of the command line.
+fn settings(name: &str, profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
-    settings.load_profile(profile)?;
+    let loaded = settings.load_profile(profile);
+    loaded.map_err(|error| of_profile(name, error))?;
     for pair in &model.set {
         settings.set_pair(pair)?;
     }
@@ -79,7 +80,7 @@ pub(crate) fn check(arguments: &DriveCheckArguments) -> Result<(), Failure> {
             )));
         }
     };
-    let settings = settings(&arguments.profile, &arguments.model)?;
+    let settings = settings("PROFILE", &arguments.profile, &arguments.model)?;
     let measurements = Measurements::read(against, arguments.drive.as_deref())?;
     let file = output.map(|path| PendingFile::create(path)).transpose()?;
     let progress = Progress::new(arguments.noise, None);
@@ -116,6 +117,7 @@ fn percent(share: f64) -> String {
 pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let output = &arguments.output;
+    let settings = settings("--start", &arguments.start, &arguments.model)?;
     let profiles = choices::files_of_profile(&arguments.start)?;
     let inputs: Vec<_> = arguments.files.iter().cloned().chain(profiles).collect();
     check_distinct(&[("-o", output)], &inputs)?;
@@ -125,7 +127,6 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
             output.display()
         )));
     }
-    let settings = settings(&arguments.start, &arguments.model)?;
     let mut files = Vec::new();
     for path in &arguments.files {
         files.push(Measurements::read(path, arguments.drive.as_deref())?);

@@ -109,6 +109,16 @@ fn as_option(argument: &Argument) -> String {
     format!("--{option}{}", argument.what)
 }
 
+/// The failure for `error` in a command without the option `--profile`, whose users know the profile as `name`.
+pub(crate) fn of_profile(name: &str, error: SimError) -> Failure {
+    match error {
+        SimError::Argument(argument) if argument.name == "profile" => {
+            Failure::Input(format!("{name}{}", argument.what))
+        }
+        other => other.into(),
+    }
+}
+
 impl From<SimError> for Failure {
     fn from(error: SimError) -> Self {
         destage::Error::from(error).into()

@@ -8,7 +8,7 @@ use destage_base::parameter::read_bytes;
 use destage_serve::measure::{Opened, open};
 
 use crate::args::DriveMeasureArguments;
-use crate::errors::{Failure, report_line, warn};
+use crate::errors::{Failure, of_profile, report_line, warn};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
@@ -131,7 +131,8 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
         )));
     }
     let mut settings = Settings::new();
-    settings.load_profile(profile)?;
+    let loaded = settings.load_profile(profile);
+    loaded.map_err(|error| of_profile("the profile after model:", error))?;
     for pair in &arguments.set {
         settings.set_pair(pair)?;
     }

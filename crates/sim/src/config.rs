@@ -362,14 +362,13 @@ impl Config {
     /// The times that a merge costs for each page that it copies and each block that it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
         let (flash, timing) = (&self.typed.flash, self.timing());
-        // The pages of a unit, and the units of the mapping in a page, share the time of one program.
-        // Without a clock there are no units.
-        let (first_pass, unit) = match self.is_timed() {
+        // The mapping units of all pages of a program unit share the time of one program. Without a clock there are
+        // no program units, and only the mapping units of one page share it.
+        let (first_pass, sharing) = match self.is_timed() {
             true => (self.first_pass(), flash.program_unit),
-            false => (0, 1),
+            false => (0, self.units_per_page),
         };
-        let sharing = u64::from(self.units_per_page) * u64::from(unit);
-        let mut copy = (first_pass + timing.program) / sharing;
+        let mut copy = (first_pass + timing.program) / u64::from(sharing);
         if self.typed.sim.merge_time_reads {
             copy += timing.read;
         }

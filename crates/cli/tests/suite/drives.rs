@@ -365,9 +365,26 @@ fn what_cannot_be_read_is_named() {
             );
         }
     }
-    let outcome = place.run(&["drive", "check", "no-such", "--against", "rates.csv"]);
-    assert_eq!(outcome.status, 2);
-    assert!(outcome.errors.contains("no-such"), "{}", outcome.errors);
+    // None of these commands has an option --profile.
+    for (arguments, name) in [
+        (
+            &["check", "no-such", "--against", "rates.csv"][..],
+            "PROFILE",
+        ),
+        (
+            &["fit", "rates.csv", "--start", "no-such", "-o", "new.toml"],
+            "--start",
+        ),
+        (
+            &["measure", "model:no-such", "-o", "new"],
+            "the profile after model:",
+        ),
+    ] {
+        let outcome = place.run(&[&["drive"], arguments].concat());
+        assert_eq!(outcome.status, 2);
+        let expected = format!("destage: error: {name} \"no-such\": no such profile");
+        assert!(outcome.errors.contains(&expected), "{}", outcome.errors);
+    }
 }
 
 /// A cell that is wrong, or that the drive of the profile cannot have, is refused with its place before anything is

@@ -244,7 +244,7 @@ pub fn profile(name: &str) -> Result<Page, Error> {
         let source = source.unwrap_or_default().trim_end_matches('.');
         match (chain.len(), source) {
             (1, source) => source.to_owned(),
-            (_, "") => format!("(set by {})", from.name),
+            (_, "") => format!("not given (set by {})", from.name),
             _ => format!("{source} (set by {})", from.name),
         }
     };

@@ -281,9 +281,10 @@ class Explorer {
     if (this.isCrowd && this.onlyBest) {
       for (const each of series) each.isFaint = !best.has(each.name);
       recoloured(series.filter((each) => best.has(each.name)));
-      notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
+      const bounds = series.some((each) => BOUNDS.test(each.name)) ? " The grey lines with names are bounds." : "";
+      notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.${bounds}`);
     }
-    for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);
+    for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) || BOUNDS.test(each.name) : series.length <= 8);
     // Values far above those of the best series would leave little room for the best series, so they are cut off.
     const high = (/** @type {boolean} */ isBest) => Math.max(...series.filter((each) => best.has(each.name) === isBest).flatMap((each) => each.values.map(([, value]) => value)));
     const cut = this.isCrowd && this.onlyBest && this.isLog() && best.size && high(false) > CUT_OFF * high(true) ? CUT_OFF * high(true) : undefined;

@@ -10,6 +10,7 @@ mod end_of_run;
 mod explain;
 mod host_job;
 mod limits;
+mod merge_time;
 mod precondition;
 mod size;
 mod small_devices;
