@@ -248,7 +248,7 @@ def test_legends_stand_beside_curves_of_shares(explained: dict[str, destage.Resu
 def test_parts_of_responses_have_words(explained: dict[str, destage.Result]) -> None:
     axes = plot.split(explained).axes[0]
     told = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert told == ["waiting for a slot", "waiting for a slot (GC)"]
+    assert told == ["in the queue", "waiting for a slot", "waiting for a slot (GC)"]
     # The legend does not name the other parts, because nobody would find them in the bars.
     drawn = {bar.get_label(): max(part.get_width() for part in bar) for bar in axes.containers}
     longest = max(part.get_x() + part.get_width() for bar in axes.containers for part in bar)

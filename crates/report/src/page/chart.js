@@ -380,7 +380,7 @@ function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   const many = each.values.length > 60;
   return [{
     ...common, type: "line", lineStyle: line, symbol, showSymbol: symbol !== "none" && !many, symbolSize: 8, connectNulls: false, triggerLineEvent: true,
-    endLabel: { show: Boolean(each.isNamed) && hasRoomForNames(width), formatter: () => each.name, color: echarts.color.lerp(0.3, [colour, colours.ink]), distance: 8, offset: [0, moved.get(each.name) || 0] },
+    endLabel: { show: Boolean(each.isNamed) && hasRoomForNames(width), formatter: () => each.name, color: each.isFaint ? colours.ink : echarts.color.lerp(0.3, [colour, colours.ink]), distance: 8, offset: [0, moved.get(each.name) || 0] },
     stack: each.stack, areaStyle: each.kind === "area" ? { opacity: 0.7 } : undefined, step: each.step ? "end" : undefined, sampling: many && !each.stack ? "minmax" : undefined,
   }, ...ranges(each, spec, at, number, colours)];
 }
