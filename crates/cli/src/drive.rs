@@ -37,12 +37,12 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
-/// The settings of `profile`, which the command calls `name`, overridden by the settings of the command line.
-fn settings(name: &str, profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
+/// The settings of `profile`, which the command calls `name`, overridden by the `pairs` of the command line.
+pub(crate) fn settings(name: &str, profile: &str, pairs: &[String]) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     let loaded = settings.load_profile(profile);
     loaded.map_err(|error| of_profile(name, error))?;
-    for pair in &model.set {
+    for pair in pairs {
         settings.set_pair(pair)?;
     }
     Ok(settings)
@@ -80,7 +80,7 @@ pub(crate) fn check(arguments: &DriveCheckArguments) -> Result<(), Failure> {
             )));
         }
     };
-    let settings = settings("PROFILE", &arguments.profile, &arguments.model)?;
+    let settings = settings("PROFILE", &arguments.profile, &arguments.model.set)?;
     let measurements = Measurements::read(against, arguments.drive.as_deref())?;
     let file = output.map(|path| PendingFile::create(path)).transpose()?;
     let progress = Progress::new(arguments.noise, None);
@@ -117,7 +117,7 @@ fn percent(share: f64) -> String {
 pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let output = &arguments.output;
-    let settings = settings("--start", &arguments.start, &arguments.model)?;
+    let settings = settings("--start", &arguments.start, &arguments.model.set)?;
     let profiles = choices::files_of_profile(&arguments.start)?;
     let inputs: Vec<_> = arguments.files.iter().cloned().chain(profiles).collect();
     check_distinct(&[("-o", output)], &inputs)?;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use destage::Settings;
 use destage::drive::{self, Cost, MeasurePlan, Measured, Modelled, SIMULATED, Scale, What};
 use destage_base::parameter::read_bytes;
 use destage_serve::measure::{Opened, open};
 
 use crate::args::DriveMeasureArguments;
-use crate::errors::{Failure, of_profile, report_line, warn};
+use crate::drive::settings;
+use crate::errors::{Failure, report_line, warn};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
@@ -130,12 +130,7 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
             control.display()
         )));
     }
-    let mut settings = Settings::new();
-    let loaded = settings.load_profile(profile);
-    loaded.map_err(|error| of_profile("the profile after model:", error))?;
-    for pair in &arguments.set {
-        settings.set_pair(pair)?;
-    }
+    let settings = settings("the profile after model:", profile, &arguments.set)?;
     Ok(Opened {
         target: Box::new(Modelled::new(text, &settings, Scale::default())?),
         holds: None,
