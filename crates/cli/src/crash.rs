@@ -161,7 +161,7 @@ impl Found {
         }
         self.findings.extend(round.findings.iter().cloned());
         self.findings
-            .push(format!("again: {}", again(moment, seed)));
+            .push(format!("again: {}", repeating_command(moment, seed)));
     }
 
     fn text(&self) -> String {
@@ -191,7 +191,7 @@ impl Found {
 }
 
 /// The command that repeats one cut.
-fn again(moment: Moment, seed: u64) -> String {
+fn repeating_command(moment: Moment, seed: u64) -> String {
     let mut words = command().into_iter().skip(1).peekable();
     let mut line = vec!["destage".to_owned()];
     let (key, number) = moment.named();

@@ -14,7 +14,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// The function that Ctrl-C calls instead of ending the program. If Ctrl-C ends the program, the handler sets this to
 /// [`wait_for_end`], so that nothing can take its place any more.
-static INSTEAD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+static ON_INTERRUPT: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// How long the command may take to stop by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(700);
@@ -25,17 +25,17 @@ pub(crate) fn install() {
     #[cfg(unix)]
     block();
     let _ = ctrlc::set_handler(|| {
-        if let Some(instead) = INSTEAD.get() {
-            return instead();
+        if let Some(act) = ON_INTERRUPT.get() {
+            return act();
         }
         ASKED.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);
         // A server that was starting may be ready by now. If it is not, it must not become ready any more: it could
         // answer writes that the end of the program would then lose.
-        if INSTEAD.set(Box::new(wait_for_end)).is_err()
-            && let Some(instead) = INSTEAD.get()
+        if ON_INTERRUPT.set(Box::new(wait_for_end)).is_err()
+            && let Some(act) = ON_INTERRUPT.get()
         {
-            return instead();
+            return act();
         }
         // The command has not stopped by itself, because it is blocked, for instance in a read of standard input.
         files::abandon();
@@ -87,9 +87,9 @@ fn is_ignored(signal: Signal, status: &str) -> bool {
 /// interrupted the command already, `act` is called at once. If the handler is already ending the program, this
 /// function does not return.
 #[cfg(unix)]
-pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
+pub(crate) fn on_interrupt(act: impl Fn() + Send + Sync + 'static) {
     // If the handler was first, this is `wait_for_end`, and the flag has been set before it.
-    let act = INSTEAD.get_or_init(|| Box::new(act));
+    let act = ON_INTERRUPT.get_or_init(|| Box::new(act));
     if asked() {
         act();
     }
@@ -99,7 +99,7 @@ pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
 /// needs.
 #[cfg(unix)]
 pub(crate) fn end_in_order() {
-    instead(|| ASKED.store(true, Ordering::Relaxed));
+    on_interrupt(|| ASKED.store(true, Ordering::Relaxed));
 }
 
 /// Whether the user has interrupted the command.

@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let front = Front::lasting(live, pace, sync);
     let server = Server::on(sockets, &settings, front, recorder).map_err(failure)?;
     let stopper = server.stopper();
-    interrupt::instead(move || stopper.stop());
+    interrupt::on_interrupt(move || stopper.stop());
     announce(&server.address().to_string())?;
     let ended = server.run().map_err(failure)?;
 

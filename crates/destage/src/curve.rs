@@ -194,7 +194,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         .collect();
     let runs = passes.iter().any(Option::is_none);
     let finds_sizes = sizes.is_none();
-    if runs && finds_sizes && !input.can_be_read_again() {
+    if runs && finds_sizes && !input.allows_second_pass() {
         return Err(Error::Input(format!(
             "{}: can be read only once, but must be read once more to choose the buffer sizes; expected a list of sizes, or a regular file",
             input.name()

@@ -12,7 +12,7 @@ use destage_sim::settings::{Config, Origin, Settings, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Slice, TraceError,
-    can_be_read_again, format, injected, placed,
+    allows_second_pass, format, injected, placed,
 };
 use destage_workload::fitted::{self, Profile};
 use destage_workload::jobs::{self, JobFile, Plan};
@@ -412,15 +412,15 @@ impl Input {
     }
 
     /// Whether the input can be read more than once. A pipe can be read only once.
-    pub(crate) fn can_be_read_again(&self) -> bool {
+    pub(crate) fn allows_second_pass(&self) -> bool {
         match &self.kind {
-            Kind::Trace(path) => can_be_read_again(path),
+            Kind::Trace(path) => allows_second_pass(path),
             Kind::Workload(_) | Kind::Requests(..) | Kind::Made(_) | Kind::Decoded(..) => true,
         }
     }
 
     /// The error for a run under `config` that has to read the requests twice, but whose input can be read only once.
-    pub(crate) fn read_only_once(&self, config: &Config) -> Error {
+    pub(crate) fn no_second_pass(&self, config: &Config) -> Error {
         let what = match config.scheme.needs_future() {
             true => "a scheme that knows the coming writes",
             false => "trace.addr_map=shrink",
@@ -433,7 +433,7 @@ impl Input {
 
     /// Opens the input for a first reading, before the requests are simulated in a second one. Memory is bounded, and
     /// no digest is computed.
-    pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
+    pub(crate) fn open_first_pass(&self, config: &Config) -> Result<Source<'static>, Error> {
         let options = ReadOptions {
             digest: false,
             ..self.options(config)?
@@ -446,7 +446,7 @@ impl Input {
     pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
         let source = self.open(config)?;
         match source.reader().is_some_and(Reader::can_be_sifted) {
-            true => self.open_first(config),
+            true => self.open_first_pass(config),
             false => Ok(source),
         }
     }
@@ -526,7 +526,7 @@ fn count(number: u64) -> usize {
 pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
     let mut known = BTreeSet::new();
     for path in paths {
-        if !known.insert(path) && !can_be_read_again(path) {
+        if !known.insert(path) && !allows_second_pass(path) {
             return Err(Error::Input(format!(
                 "{}: is named twice, but can be read only once; expected it once, or a regular file",
                 path.display()

@@ -45,7 +45,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usiz
         let bytes: Vec<u64> = configs
             .map(|config| model_bytes(config, requests))
             .collect();
-        let (memory, shared) = match of.can_be_read_again() {
+        let (memory, shared) = match of.allows_second_pass() {
             true => (memory, SHARED),
             false => (u64::MAX, u64::MAX),
         };

@@ -82,7 +82,7 @@ impl Survey {
         configs: &[&Config],
         counter: &Counter<'_>,
     ) -> Result<Self, Error> {
-        let again = input.can_be_read_again();
+        let again = input.allows_second_pass();
         let mut pass = match again {
             true => first_pass(input, configs, counter)?,
             false => None,
@@ -97,7 +97,7 @@ impl Survey {
             };
             let prepass = found.map_err(Error::from).and_then(|()| match &mut pass {
                 Some(pass) => Ok(pass.prepass(&config)?),
-                None if config.needs_prepass() => Err(input.read_only_once(&config)),
+                None if config.needs_prepass() => Err(input.no_second_pass(&config)),
                 None => Ok(Prepass::default()),
             });
             Plan { config, prepass }
@@ -169,7 +169,7 @@ fn first_pass(
         return Ok(None);
     };
     let expected = input.expected_requests();
-    let mut source = input.open_first(first)?;
+    let mut source = input.open_first_pass(first)?;
     let pass = Pass::read(&of, &mut source, |read| {
         counter.report(Stage::FirstPass, read, expected)
     });

@@ -545,7 +545,7 @@ impl Dies {
             return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.rules.background;
-        if has_work && !self.gives_way_now(die) {
+        if has_work && !self.pauses_collection(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 return self.start_gc(die, driver);
@@ -571,7 +571,7 @@ impl Dies {
 
     /// Whether the idle `die` serves a waiting operation before it continues garbage collection. This is so if the
     /// die has just done a step of a collection, and has room for the operation.
-    fn gives_way_now(&self, die: u32) -> bool {
+    fn pauses_collection(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.rules.gives_way
             && state.gc_in_a_row > 0

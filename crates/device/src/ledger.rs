@@ -438,7 +438,7 @@ impl Ledger {
                 let must = page.must(sector, self.covered);
                 let version = must.map_or(0, |change| change.version);
                 may.clear();
-                let later = page.later(sector, version);
+                let later = page.changes_after(sector, version);
                 may.extend(later.map(|change| change.version));
                 let sector = number * u64::from(self.terms.sectors) + u64::from(sector);
                 emit(sector, version, &may);
@@ -477,7 +477,7 @@ impl Page {
     }
 
     /// The changes of `sector` after `version`.
-    fn later(&self, sector: u32, version: u64) -> impl Iterator<Item = &Change> + Clone {
+    fn changes_after(&self, sector: u32, version: u64) -> impl Iterator<Item = &Change> + Clone {
         let changes = self.changes.iter();
         changes.filter(move |change| change.covers(sector) && change.version > version)
     }
@@ -490,12 +490,12 @@ impl Page {
             Some(change) => change.digest(sector, zeros),
             None => self.base(sector, zeros),
         };
-        let allowed = self.later(sector, version).chain(must);
+        let allowed = self.changes_after(sector, version).chain(must);
         let is_allowed = |change: &Change| change.digest(sector, zeros) == sum;
         if sum == promised || allowed.clone().any(is_allowed) {
             return None;
         }
-        let is_old = self.was_there(sector, sum, zeros);
+        let is_old = self.has_held(sector, sum, zeros);
         if allowed
             .clone()
             .any(|change| matches!(change.what, What::Trimmed))
@@ -518,7 +518,7 @@ impl Page {
     /// Whether `sector`, which holds `bytes` now, has lost its newest answered change: this change is not a trim, and
     /// `bytes` are neither the contents of this change nor those of a later change.
     fn has_lost(&self, sector: u32, bytes: &[u8], zeros: u64) -> bool {
-        let answered = self.later(sector, 0);
+        let answered = self.changes_after(sector, 0);
         let answered = answered.filter(|change| change.answer.is_some());
         let Some(newest) = answered.max_by_key(|change| change.version) else {
             return false;
@@ -527,12 +527,12 @@ impl Page {
             return false;
         }
         let sum = digest(bytes);
-        let mut there = self.later(sector, newest.version - 1);
+        let mut there = self.changes_after(sector, newest.version - 1);
         !there.any(|change| change.digest(sector, zeros) == sum)
     }
 
     /// Whether, according to the ledger, `sector` has held data with this checksum.
-    fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
+    fn has_held(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
         sum == self.base(sector, zeros)
             || self.old.contains(&(sector, sum))

@@ -133,7 +133,7 @@ impl Device {
         let medium = payload.medium_mut();
         let report = medium.wind_up(loss.elapsed, timing, bad, random, pays);
         let blocks_per_die = self.blocks_per_die();
-        let (mut ftl, dirty) = self.taken_apart(loss.now);
+        let (mut ftl, dirty) = self.into_preserved(loss.now);
         let most_collections = gc_limit(blocks_per_die, ftl.properties().gc_steps);
         let mut dump = Dumping {
             payload,

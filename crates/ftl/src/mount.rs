@@ -41,7 +41,7 @@ pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Scan {
     let scan = medium.scan();
     medium.expect_places(&scan);
     ftl.mount(&scan, &mut |place| medium.settle(&place));
-    medium.make_found_last();
+    medium.keep_findings();
     scan
 }
 

@@ -300,14 +300,14 @@ impl<E: Copy + Default> EventList<E> {
     /// The only event that is due now, which is also the next event to be delivered. `None` if no event is due now,
     /// or several are.
     #[inline(always)]
-    pub fn alone(&self) -> Option<E> {
+    pub fn sole_due(&self) -> Option<E> {
         let is_next = self.next_key() > self.now_key;
         self.instant.only().filter(|_| is_next)
     }
 
-    /// Removes the event that [`alone`](Self::alone) returned.
+    /// Removes the event that [`sole_due`](Self::sole_due) returned.
     #[inline(always)]
-    pub fn take_alone(&mut self) {
+    pub fn take_sole_due(&mut self) {
         self.instant.clear();
     }
 
@@ -603,12 +603,12 @@ mod tests {
         assert!(list.delivers_after(0, "at once"));
         list.soon("now");
         assert!(!list.delivers_after(0, "behind it"));
-        list.take_alone();
+        list.take_sole_due();
         list.soon("now");
         assert!(!list.delivers_after(1, "soon, but not now"));
-        assert_eq!(list.alone(), Some("now"));
-        list.take_alone();
-        assert_eq!(list.alone(), None);
+        assert_eq!(list.sole_due(), Some("now"));
+        list.take_sole_due();
+        assert_eq!(list.sole_due(), None);
         list.at(7, "apart");
         assert!(!list.delivers_after(2, "behind what is apart"));
         let rest: Vec<_> = std::iter::from_fn(|| list.take()).collect();
@@ -625,11 +625,11 @@ mod tests {
         list.at(12, "due as well");
         assert_eq!(list.take(), Some("due"));
         list.soon("behind it");
-        assert_eq!(list.alone(), None, "another is due before it");
+        assert_eq!(list.sole_due(), None, "another is due before it");
         assert_eq!(list.take(), Some("due as well"));
-        assert_eq!(list.alone(), Some("behind it"));
+        assert_eq!(list.sole_due(), Some("behind it"));
         list.soon("behind that");
-        assert_eq!(list.alone(), None);
+        assert_eq!(list.sole_due(), None);
     }
 
     #[test]

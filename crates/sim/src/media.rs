@@ -83,7 +83,7 @@ impl Config {
             types_in_turn: units.as_ref().is_some_and(of_word_lines),
             units,
             units_per_page,
-            read_again: (self.typed.flash.read_retry_percent / 100.0 * 2.0_f64.powi(32)) as u32,
+            retried_share: (self.typed.flash.read_retry_percent / 100.0 * 2.0_f64.powi(32)) as u32,
         }
     }
 

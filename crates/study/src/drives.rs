@@ -153,7 +153,7 @@ pub(super) fn no_rows() -> Value {
 /// The rows of the run `row` if it compares a profile with measurements. A row of another run is returned as it is. The
 /// warnings of the run are those of its first row. If the model has none of the values, the run has one row, and counts as
 /// failed.
-pub(super) fn apart(row: Row) -> Vec<Row> {
+pub(super) fn compared_rows(row: Row) -> Vec<Row> {
     let Some(rows) = row.result.get(ROWS).and_then(Value::as_array) else {
         return vec![row];
     };

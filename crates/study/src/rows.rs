@@ -173,7 +173,7 @@ impl Rows {
         };
         for run in runs {
             rows.runs += 1;
-            rows.all.extend(drives::apart(run));
+            rows.all.extend(drives::compared_rows(run));
         }
         rows
     }

@@ -21,7 +21,6 @@
 
 mod address;
 mod admission;
-mod again;
 pub mod alignment;
 mod array;
 mod blocks;
@@ -50,6 +49,7 @@ mod report;
 pub mod request;
 mod rows;
 pub mod runs;
+mod second_pass;
 mod slice;
 pub mod statistics;
 pub mod trace;
@@ -58,7 +58,6 @@ mod variant;
 mod volumes;
 pub mod writers;
 
-pub use again::{can_be_read_again, require_second_pass};
 pub use array::Array;
 pub use digest::{digest, hexadecimal};
 pub use error::{Excerpt, Fault, TraceError};
@@ -73,6 +72,7 @@ pub use reader::Reader;
 pub use reader::sift::{Passed, Sieve};
 pub use report::{ReadReport, SoFar};
 pub use request::{Operation, Request};
+pub use second_pass::{allows_second_pass, require_second_pass};
 pub use slice::Slice;
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

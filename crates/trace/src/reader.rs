@@ -5,7 +5,6 @@ pub(crate) mod sift;
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::again::require_second_pass;
 use crate::alignment::Misaligned;
 use crate::array::Array;
 use crate::blocks::BlockError;
@@ -21,6 +20,7 @@ use crate::plausibility::{Doubt, Pace};
 use crate::report::{ReadReport, line_text, offending, offending_bytes};
 use crate::request::Request;
 use crate::rows::{Rows, Step, shown};
+use crate::second_pass::require_second_pass;
 use crate::slice::Slice;
 use crate::volumes::{Seen, first_pass};
 use destage_base::Ticks;

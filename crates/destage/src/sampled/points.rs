@@ -101,7 +101,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     let mut footprint = 0;
     let is_known = asked.sizes.is_some() || schemes.iter().all(|scheme| scheme.is_one_pass);
     if !is_known {
-        if !asked.input.can_be_read_again() {
+        if !asked.input.allows_second_pass() {
             return Err(Error::Input(format!(
                 "{}: can be read only once, but must be read once more to choose the buffer sizes; expected a list of sizes, or a regular file",
                 asked.input.name()
@@ -244,7 +244,7 @@ fn schemes<'a>(
 /// An estimate of the number of different pages that may enter the buffers of the schemes.
 fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Result<u64, Error> {
     let samples = Samples::new(UNBOUNDED, asked.rate, asked.salts, config.typed.sim.seed);
-    let mut source = asked.input.open_first(config)?;
+    let mut source = asked.input.open_first_pass(config)?;
     let addressing = config.addressing(0);
     let (mut batch, mut known) = (Vec::new(), HashSet::new());
     let reads_enter = reads_enter(asked.schemes);
@@ -352,7 +352,7 @@ fn shares(asked: &Asked<'_>, runs: &[Run], effort: &Effort<'_>) -> Vec<Range<usi
         };
         let bytes = bytes.saturating_mul(step as u64);
         let is_full = sum.saturating_add(bytes) > effort.memory;
-        if at > start && is_full && asked.input.can_be_read_again() {
+        if at > start && is_full && asked.input.allows_second_pass() {
             shares.push(start..at);
             (start, sum) = (at, 0);
         }

@@ -32,7 +32,7 @@ pub(crate) fn for_error(
     metric: &str,
     effort: &Effort<'_>,
 ) -> Result<Chosen, Error> {
-    if !asked.input.can_be_read_again() {
+    if !asked.input.allows_second_pass() {
         let what = format!(
             ": {}: can be read only once, but the search for a rate reads it several times; expected a sample rate, or a regular file",
             asked.input.name()

@@ -167,7 +167,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         let what = ": expected at least one, such as waf.bytes<1.3";
         return Err(Error::argument("goal", what));
     }
-    if !input.can_be_read_again() {
+    if !input.allows_second_pass() {
         return Err(Error::Input(format!(
             "{}: can be read only once, but the search needs many runs; expected a regular file",
             input.name()

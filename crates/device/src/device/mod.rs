@@ -327,7 +327,7 @@ impl Device {
 
     /// What a capacitor preserves of the device at a loss of power: the translation layer, and the list of dirty
     /// pages in the order in which the scheme would flush them.
-    pub(crate) fn taken_apart(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
+    pub(crate) fn into_preserved(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
         let mut dirty = Vec::new();
         while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
             dirty.extend(self.buffer.record().pages.iter().map(|dirty| dirty.page));

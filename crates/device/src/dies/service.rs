@@ -87,7 +87,7 @@ impl Dies {
             && !self.ftl.collects_before_writes(die);
         // With `GarbageLast`, the die checks for garbage when no operation waits.
         let is_idle_work = self.rules.background || self.rules.service == ServiceOrder::GarbageLast;
-        if !may_write && !self.gives_way_now(die) && (reads || others || is_idle_work) {
+        if !may_write && !self.pauses_collection(die) && (reads || others || is_idle_work) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 self.dies[die as usize].ahead.gone = 0;

@@ -233,10 +233,10 @@ impl Dftl {
         done
     }
 
-    /// [`Dftl::collect_once`] as a part of a read or a trim, and noted as such.
+    /// [`Dftl::collect_step`] as a part of a read or a trim, and noted as such.
     fn collect_within(&mut self, die: usize, operations: &mut Operations) -> Result<bool, NoSpace> {
         let first = operations.all().len();
-        let has_collected = self.collect_once(die, 0, operations)?;
+        let has_collected = self.collect_step(die, 0, operations)?;
         if has_collected {
             operations.push_collection(first);
         }
@@ -244,7 +244,7 @@ impl Dftl {
     }
 
     /// Does one step of garbage collection, and updates the map for the pages that it moved.
-    fn collect_once(
+    fn collect_step(
         &mut self,
         die: usize,
         now: Ticks,
@@ -347,10 +347,10 @@ impl Ftl for Dftl {
         let die = die as usize;
         if self.data.die(die).rest.needy > 0 && self.is_short(die) {
             return self.attempt(die, operations, |layer, operations| {
-                layer.collect_once(die, now, operations)
+                layer.collect_step(die, now, operations)
             });
         }
-        self.collect_once(die, now, operations)
+        self.collect_step(die, now, operations)
     }
 
     /// A mount does not use the pages of the map that are on flash. A page of the map is written again when its

@@ -53,7 +53,7 @@ impl Superblocks {
             self.blocks.erase(dead, 0, Cause::Mount, operations);
             return Ok(true);
         }
-        if let Some(superblock) = self.with_too_many(plan) {
+        if let Some(superblock) = self.over_limit(plan) {
             self.gather(superblock, &mut plan.held[superblock as usize], operations)?;
             return Ok(true);
         }
@@ -69,7 +69,7 @@ impl Superblocks {
 
     /// The superblock with the most update blocks, if it or the whole die has too many update blocks; otherwise
     /// `None`.
-    fn with_too_many(&self, plan: &Recovery) -> Option<u32> {
+    fn over_limit(&self, plan: &Recovery) -> Option<u32> {
         let updates = || {
             let held = (0..).zip(&plan.held);
             held.map(|(superblock, held)| (self.updates_of(superblock, held), superblock))

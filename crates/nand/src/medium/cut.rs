@@ -147,7 +147,7 @@ impl Medium {
         self.reads.clear();
         changed.sort_unstable();
         changed.dedup();
-        self.record_again(&changed);
+        self.rewrite_blocks(&changed);
         report
     }
 

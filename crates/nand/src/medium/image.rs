@@ -764,7 +764,7 @@ impl Medium {
     }
 
     /// Makes the findings of a mount durable, so that the next mount after a crash has the same findings.
-    pub fn make_found_last(&mut self) {
+    pub fn keep_findings(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.write_erases();
         }
@@ -772,7 +772,7 @@ impl Medium {
 
     /// Writes all entries and data of `blocks` again, after operations in these blocks were undone. A block is given
     /// by its die and its number. Until the writes are complete, the mark says that nothing is durable.
-    pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
+    pub(super) fn rewrite_blocks(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
             return;
         };

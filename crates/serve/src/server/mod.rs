@@ -58,14 +58,14 @@ const OTHER_FILES: usize = OPERATORS_MAX + 32;
 const ACCEPTED_MAX: usize = 256;
 /// The server waits in a busy loop for events that are due within this time, because waking up from sleep takes about
 /// the same time.
-const TOO_SOON: Duration = Duration::from_micros(60);
+const BUSY_WAIT: Duration = Duration::from_micros(60);
 /// A sleep shorter than this costs more than it saves. After such a sleep, the server first polls for this time
 /// before it sleeps again.
 const BRIEF: Duration = Duration::from_micros(40);
 /// How long clients may take to accept their last answers when the server ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// If the system has no resources for a new connection, the server tries again after this delay.
-const AGAIN: Duration = Duration::from_secs(1);
+const ACCEPT_RETRY: Duration = Duration::from_secs(1);
 
 /// The settings of a server.
 #[derive(Clone, Debug)]
@@ -329,10 +329,10 @@ impl<'a> Server<'a> {
             timeout = Some(timeout.map_or(left, |timeout| timeout.min(left)));
         }
         let due = self.core.front.due_in();
-        if due.is_some_and(|due| due < TOO_SOON) {
+        if due.is_some_and(|due| due < BUSY_WAIT) {
             return Ok(Some(Duration::ZERO));
         }
-        let of_poll = self.timer.set(due.map(|due| due - TOO_SOON / 2))?;
+        let of_poll = self.timer.set(due.map(|due| due - BUSY_WAIT / 2))?;
         Ok(timeout.into_iter().chain(of_poll).min())
     }
 
@@ -398,7 +398,7 @@ impl<'a> Server<'a> {
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
                     // The system has no free file descriptor or no memory.
                     _ => {
-                        self.accept_at = Some(Instant::now() + AGAIN);
+                        self.accept_at = Some(Instant::now() + ACCEPT_RETRY);
                         return;
                     }
                 },

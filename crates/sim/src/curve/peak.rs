@@ -18,7 +18,7 @@ struct Node {
 }
 
 impl Node {
-    fn then(&mut self, later: Self) {
+    fn append(&mut self, later: Self) {
         self.most = self.most.max(self.sum + later.most);
         self.sum += later.sum;
     }
@@ -62,19 +62,19 @@ impl Peak {
             self.pass_on(node);
             node *= 2;
             if depth & half == 0 {
-                self.nodes[node + 1].then(change);
+                self.nodes[node + 1].append(change);
             } else {
                 node += 1;
             }
             half /= 2;
         }
-        self.nodes[node].then(change);
+        self.nodes[node].append(change);
     }
 
     fn pass_on(&mut self, node: usize) {
         let waiting = std::mem::take(&mut self.nodes[node]);
-        self.nodes[node * 2].then(waiting);
-        self.nodes[node * 2 + 1].then(waiting);
+        self.nodes[node * 2].append(waiting);
+        self.nodes[node * 2 + 1].append(waiting);
     }
 
     fn settle(&mut self) {

@@ -64,7 +64,7 @@ impl Stack {
     #[inline]
     pub(super) fn write(&mut self, page: Lpn) -> Written {
         if self.next == self.owners.len() {
-            self.number_anew();
+            self.renumber();
         }
         let top = self.next;
         self.next += 1;
@@ -134,7 +134,7 @@ impl Stack {
 
     /// Gives pages and holes new places without gaps between them. Drops the holes that are deeper than every page.
     #[cold]
-    fn number_anew(&mut self) {
+    fn renumber(&mut self) {
         let taken: Vec<usize> = self.taken.iter().collect();
         let pages = taken.into_iter();
         let kept: Vec<u32> = pages

@@ -41,7 +41,7 @@ impl<'a, P: Probe> Engine<'a, P> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle_once(event, &mut coming)
+            self.handle_outlined(event, &mut coming)
                 .map_err(|error| *error)?;
         }
         Ok(true)

@@ -200,14 +200,14 @@ impl<P: Probe> Link<'_, P> {
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
         if self.channel_busy || !self.done.is_empty() {
-            return self.answer_later(id);
+            return self.queue_for_channel(id);
         }
         self.give_channel_to(id);
     }
 
     /// Request `id` is answered, but the host bus is busy, or other requests wait for the bus.
     #[cold]
-    fn answer_later(&mut self, id: u32) {
+    fn queue_for_channel(&mut self, id: u32) {
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();

@@ -45,7 +45,7 @@ impl<P: Probe> Engine<'_, P> {
         let Some(event) = self.link.events.take() else {
             return Ok(false);
         };
-        self.handle_once(event, &mut [].iter())
+        self.handle_outlined(event, &mut [].iter())
             .map_err(|error| *error)?;
         Ok(true)
     }

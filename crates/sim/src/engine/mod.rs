@@ -356,7 +356,7 @@ impl<'a, P: Probe> Engine<'a, P> {
                 self.has_ended = true;
                 break;
             };
-            self.handle_once(event, coming)?;
+            self.handle_outlined(event, coming)?;
         }
         self.has_ended |= self.is_over();
         Ok(())
@@ -385,14 +385,14 @@ impl<'a, P: Probe> Engine<'a, P> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle_once(event, &mut [].iter())?;
+            self.handle_outlined(event, &mut [].iter())?;
         }
         Ok(())
     }
 
     /// [`Engine::handle`], not inlined, for all callers except the main loop.
     #[inline(never)]
-    fn handle_once(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+    fn handle_outlined(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
         self.handle::<false>(event, coming)
     }
 
@@ -513,8 +513,8 @@ impl<'a, P: Probe> Engine<'a, P> {
     /// With `ON`, handles a completion message at once if it is the only event due now.
     #[inline(always)]
     fn go_on<const ON: bool>(&mut self) -> Outcome {
-        if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
-            self.link.events.take_alone();
+        if ON && let Some(id) = self.link.events.sole_due().and_then(Packed::completes) {
+            self.link.events.take_sole_due();
             self.note_moment();
             return self.complete(id);
         }

@@ -23,7 +23,7 @@ pub struct Layout {
     /// loaded, then for a page that is read again, and then for such a page while the drive is loaded.
     pub page_types: u32,
     /// The share of pages that are read again, in parts of 2^32.
-    pub read_again: u32,
+    pub retried_share: u32,
     /// The units of pages that are programmed together, if there are units.
     pub units: Option<Units>,
     /// Number of units of the mapping that share a page of flash; 1 if a unit is a page of flash.
@@ -146,12 +146,12 @@ impl Planner {
     /// 0 unless the drive is loaded or the page has to be read again.
     #[inline(always)]
     fn longer(&self, operation: &Operation) -> u32 {
-        if operation.kind != Kind::Read || !(self.is_loaded || self.layout.read_again > 0) {
+        if operation.kind != Kind::Read || !(self.is_loaded || self.layout.retried_share > 0) {
             return 0;
         }
         let loaded = self.is_loaded && operation.cause == Cause::Host;
-        let again = self.layout.is_read_again(operation.at);
-        match (again, loaded) {
+        let is_retried = self.layout.is_retried(operation.at);
+        match (is_retried, loaded) {
             (false, false) => 0,
             (false, true) => self.layout.page_types + 2,
             (true, false) => 2 * self.layout.page_types + 2,
@@ -277,11 +277,11 @@ impl Planner {
 
 impl Layout {
     /// Whether the page of flash that holds the page at `at` is read again: as many pages as
-    /// [`read_again`](Self::read_again) says, spread over all blocks.
+    /// [`retried_share`](Self::retried_share) says, spread over all blocks.
     #[inline(always)]
-    fn is_read_again(&self, at: Ppn) -> bool {
+    fn is_retried(&self, at: Ppn) -> bool {
         let page_of_flash = at.0 / self.units_per_page;
-        page_of_flash.wrapping_mul(GOLDEN_RATIO) < self.read_again
+        page_of_flash.wrapping_mul(GOLDEN_RATIO) < self.retried_share
     }
 
     /// The type of the page of flash that holds page `page` of a block, from 0.

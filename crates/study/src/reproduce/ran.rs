@@ -272,7 +272,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     let (without, with): (Vec<_>, Vec<_>) = of_runs.partition(|row| row.is("ftl", "none"));
     // Without flash, no request takes time, so how requests arrive is not described.
     if with.is_empty() && !without.is_empty() {
-        let of_all = |parameter: &str| only(&without, parameter);
+        let of_all = |parameter: &str| common_value(&without, parameter);
         let page =
             of_all("flash.page_bytes").map(|page| format!("pages of {}", spoken("size", &page)));
         let block = of_all("flash.pages_per_block").map(|pages| format!("blocks of {pages} pages"));
@@ -283,7 +283,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
         };
         return format!("; no flash below the buffer{sizes}, so times play no part");
     }
-    let of_all = |parameter: &str| only(&with, parameter);
+    let of_all = |parameter: &str| common_value(&with, parameter);
     let flash = match (of_all("flash.dies"), of_all("flash.page_bytes")) {
         (Some(dies), Some(page)) => {
             let ending = if dies == "1" { "" } else { "s" };
@@ -363,7 +363,7 @@ fn start(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     let with: Vec<_> = of_runs.filter(|row| !row.is("ftl", "none")).collect();
     let is_open = rules.iter().any(|(_, parameter, _)| parameter == START);
-    let value = only(&with, START).filter(|_| !is_open);
+    let value = common_value(&with, START).filter(|_| !is_open);
     let said = match value.as_deref() {
         None => return String::new(),
         Some("none") => "the flash is empty at the start".to_owned(),
@@ -405,7 +405,7 @@ fn pages(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     let with: Vec<_> = of_runs.filter(|row| !is_none(&row.labels)).collect();
     let value = |parameter: &str| {
         let is_open = rules.iter().any(|(_, open, _)| open == parameter);
-        only(&with, parameter).filter(|_| !is_open)
+        common_value(&with, parameter).filter(|_| !is_open)
     };
     let align = value("trace.align").and_then(|value| aligned(&value));
     let start = value("sim.warmup_requests").filter(|before| before == "0");
@@ -437,13 +437,13 @@ fn held(rows: &[&Row]) -> Option<String> {
     let [Some(size)] = sizes.into_iter().collect::<Vec<_>>()[..] else {
         return None;
     };
-    let page = mapped(rows).or_else(|| only(rows, "flash.page_bytes")?.parse().ok())?;
+    let page = mapped(rows).or_else(|| common_value(rows, "flash.page_bytes")?.parse().ok())?;
     Some(grouped(&(read_bytes(size)? / page).to_string()))
 }
 
 /// The bytes of a unit of the mapping, if a page of flash holds several of them.
 fn mapped(rows: &[&Row]) -> Option<u64> {
-    let unit: u64 = only(rows, "ftl.map_unit_bytes")?.parse().ok()?;
+    let unit: u64 = common_value(rows, "ftl.map_unit_bytes")?.parse().ok()?;
     (unit > 0).then_some(unit)
 }
 
@@ -458,7 +458,7 @@ fn around(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
     });
     let said = outside.filter_map(|(kind, parameter, says)| {
         let own: Vec<_> = of_runs().filter(|row| has(row, kind)).collect();
-        let value = only(&own, parameter)?;
+        let value = common_value(&own, parameter)?;
         Some(match says.get(&value) {
             Some(clause) => format!("; {clause}"),
             None => format!("; {} {value}", without_section(parameter).replace('_', " ")),
@@ -470,7 +470,7 @@ fn around(rows: &Rows, rules: &[OpenRule], runs: &BTreeSet<Context>) -> String {
 /// The size, the geometry and the times of the flash of `rows`, in brackets after a space. What is not the same in all
 /// `rows`, or is varied by a grid, is left out.
 fn device(rows: &[&Row]) -> String {
-    let number = |parameter: &str| only(rows, parameter)?.parse::<f64>().ok();
+    let number = |parameter: &str| common_value(rows, parameter)?.parse::<f64>().ok();
     let time = |parameter: &str| Some(short(&number(parameter)?.into()));
     let (pages, page) = (number("flash.pages_per_block"), number("flash.page_bytes"));
     let whole = || {
@@ -501,7 +501,7 @@ fn device(rows: &[&Row]) -> String {
     };
     // The time of a read or program, or those of the types of page.
     let by_type = |one: &str, types: &str| {
-        let types = only(rows, types).filter(|types| !types.is_empty());
+        let types = common_value(rows, types).filter(|types| !types.is_empty());
         Some(match types {
             Some(types) => format!("{} us (by type of page)", types.replace('/', ", ")),
             None => format!("{} us", time(one)?),
@@ -544,7 +544,7 @@ fn device(rows: &[&Row]) -> String {
 }
 
 /// The value of `parameter` if it is the same in all `rows` and no grid varies the parameter; otherwise `None`.
-fn only(rows: &[&Row], parameter: &str) -> Option<String> {
+fn common_value(rows: &[&Row], parameter: &str) -> Option<String> {
     if rows.iter().any(|row| row.labels.contains_key(parameter)) {
         return None;
     }
@@ -593,7 +593,7 @@ fn told(
         .chain(own)
         .filter(|(parameter, _)| !value.contains(&format!("{}=", without_section(parameter))))
         .filter_map(|(parameter, [before, behind])| {
-            let only = only(&of_value, parameter)?;
+            let only = common_value(&of_value, parameter)?;
             Some(format!("{before}{only}{behind}"))
         });
     let is_cut = axis == "input" && study.takes_writes_only(value);
@@ -612,7 +612,7 @@ fn told(
 /// the same in all `rows` is omitted; `None` if there is no number. `are_writes` says that the runs read only the writes of
 /// their input.
 fn length(rows: &[&Row], are_writes: bool) -> Option<String> {
-    let of = |name: &str| Some(grouped(&only(rows, name)?));
+    let of = |name: &str| Some(grouped(&common_value(rows, name)?));
     let before = of("sim.warmup_requests").filter(|before| before != "0");
     let counted = of("host.requests").or_else(|| of("trace.requests"));
     let what = if are_writes { "writes" } else { "requests" };

@@ -67,7 +67,7 @@ impl Case<'_> {
         let mut folded = Vec::new();
         let is_explained = outcome.evidence.assumed || outcome.evidence.fails_on_part();
         if outcome.verdict == Verdict::UnderDetermined && !is_explained {
-            because.extend(self.there(outcome));
+            because.extend(self.dependence(outcome));
             because.extend(self.besides(outcome));
         }
         if outcome.verdict == Verdict::UnderDetermined {
@@ -224,7 +224,7 @@ impl Case<'_> {
             Check::Between => bounded(&published, self.words.map_or("", |words| &words.unit)),
             _ => in_commas(&self.named(&published)?),
         };
-        (has_numbers_alone(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
+        (is_numeric(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
     /// The relation of the inputs of the base run to the paper, and the names of these inputs: `on a real
@@ -341,7 +341,9 @@ impl Case<'_> {
             true => &tried.measured,
             false => tried.measured.get(*index)?,
         };
-        let said = self.opposed(value, pairs).or_else(|| self.apart(value))?;
+        let said = self
+            .opposed(value, pairs)
+            .or_else(|| self.failing_elements(value))?;
         Some(format!(" ({said})"))
     }
 
@@ -383,7 +385,7 @@ impl Case<'_> {
 
     /// The elements of `value` that fail the check, each with its published value; `None` if the check does not
     /// compare each element with a published value.
-    fn apart(&self, value: &Value) -> Option<String> {
+    fn failing_elements(&self, value: &Value) -> Option<String> {
         let words = self.words?;
         let [names] = words.labels.as_slice() else {
             return None;
@@ -496,7 +498,7 @@ impl Case<'_> {
     pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
         let text = self.in_full(tried)?;
         let most = if tried.holds { SHORT } else { LONG };
-        (has_numbers_alone(&tried.measured) && (1..=most).contains(&text.len())).then_some(text)
+        (is_numeric(&tried.measured) && (1..=most).contains(&text.len())).then_some(text)
     }
 
     /// The measured value in `tried` as text of any length, with the names of its elements and the unit.
@@ -678,7 +680,7 @@ impl Case<'_> {
 
     /// If the base run reaches the required share of the published size, the seeds and settings that do not reach
     /// it. If the base run does not reach this share, the seeds and settings that do.
-    fn sized_otherwise<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
+    fn differing_in_size<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
         let in_base = self.is_of_size(&outcome.first.measured);
         let all = outcome.others.iter();
         all.filter(|other| self.differs_in_size(&other.tried.measured, in_base))
@@ -694,7 +696,7 @@ impl Case<'_> {
     /// The first case in which the size of the effect is large enough although it is too small in the base run, or
     /// the other way round: a phrase for it, such as `with the setting closed`, and the measured value.
     fn sized_case(&self, outcome: &Outcome) -> Option<(String, Value)> {
-        let others = self.sized_otherwise(outcome);
+        let others = self.differing_in_size(outcome);
         if let Some(other) = others.first() {
             let with = format!("with {}", names(&[*other]));
             return Some((with, other.tried.measured.clone()));
@@ -766,7 +768,7 @@ impl Case<'_> {
 
     /// Remarks on an under-determined claim: a description of the seed, setting or rules on which the result
     /// depends, the results with them and in the base run, and the fitted parameters.
-    fn there(&self, outcome: &Outcome) -> Vec<String> {
+    fn dependence(&self, outcome: &Outcome) -> Vec<String> {
         let told = |tried: &Tried| {
             let asked = match tried.holds {
                 true => String::new(),
@@ -818,7 +820,7 @@ impl Case<'_> {
                 all.push(format!("{reading}{there}{in_base}").trim().to_owned());
             }
             None if !outcome.evidence.fitted => {
-                let others = self.sized_otherwise(outcome);
+                let others = self.differing_in_size(outcome);
                 let about = others.first().and_then(|other| {
                     let about = self.about(&other.name)?;
                     Some(format!("{}: {about}. ", other.name))
@@ -1036,7 +1038,7 @@ impl Case<'_> {
     pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
         let seeds = self.beside(outcome);
         let idle = idle(&outcome.idle);
-        let sized = self.sized_otherwise(outcome);
+        let sized = self.differing_in_size(outcome);
         let sized = match sized.is_empty() {
             true => self.sized_case(outcome).map(|(rules, _)| rules),
             false => Some(format!("with {}", names(&sized))),
@@ -1343,9 +1345,9 @@ fn is_split(share: &Share) -> bool {
 }
 
 /// Whether `value` is a number, or a list, possibly nested, that contains only numbers.
-fn has_numbers_alone(value: &Value) -> bool {
+fn is_numeric(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().all(has_numbers_alone),
+        Value::Array(items) => items.iter().all(is_numeric),
         other => other.is_number(),
     }
 }

@@ -267,7 +267,7 @@ impl Case<'_> {
     /// If a formula of the claim is wrong, or its tolerance is not declared.
     pub(super) fn judge(&self) -> Result<Judged, Error> {
         if self.claim.check.check == Check::Not {
-            return self.judged(Verdict::NotCheckable, None, None, self.only(None));
+            return self.judged(Verdict::NotCheckable, None, None, self.why_unmeasured(None));
         }
         let outcome = match self.outcome()? {
             Ok(outcome) => outcome,
@@ -275,7 +275,7 @@ impl Case<'_> {
                 let missing = format!(
                     "The claim needs the trace {trace}, which was not found. The option --trace {trace}=FILE tells where it is."
                 );
-                let why = self.only(Some(missing));
+                let why = self.why_unmeasured(Some(missing));
                 let mut judged = self.judged(Verdict::TraceMissing, None, None, why)?;
                 judged.ran.on = format!("nothing: the trace {trace} was not found");
                 judged.ran.commands = self.commands(&BTreeSet::new(), Some(&trace));
@@ -283,7 +283,7 @@ impl Case<'_> {
             }
             Err(NoValue::Failed(error)) => {
                 let failed = format!("A run it needs gave no result: {error}.");
-                let why = self.only(Some(failed));
+                let why = self.why_unmeasured(Some(failed));
                 return self.judged(Verdict::NotCheckable, None, None, why);
             }
             Err(NoValue::NoRun(text) | NoValue::NotFinite(text) | NoValue::Wrong(text)) => {
@@ -399,7 +399,7 @@ impl Case<'_> {
     }
 
     /// The reasons for the verdict on a claim that has no measured value: `text`, and the claim's note.
-    fn only(&self, text: Option<String>) -> Why {
+    fn why_unmeasured(&self, text: Option<String>) -> Why {
         let all = text.into_iter().chain([self.note()]);
         Why {
             because: all.filter(|text| !text.is_empty()).collect(),

@@ -11,7 +11,7 @@ use super::histogram::Histogram;
 use super::load::Load;
 use super::ranks::{Pairs, rank_correlation};
 use super::rows::Locality;
-use super::stack::{Again, Stack};
+use super::stack::{RewrittenRun, Stack};
 use crate::request::{Operation, Request};
 use crate::runs::{Along, Runs};
 use destage_base::Ticks;
@@ -104,7 +104,7 @@ struct Parts {
     /// Pages written for the first time: the offset of the first of them within the request, and their number.
     new: Vec<(u64, u64)>,
     /// Pages written again.
-    again: Vec<Again>,
+    again: Vec<RewrittenRun>,
 }
 
 /// The distributions of the distances between two writes.
@@ -264,7 +264,7 @@ impl Shape {
                 match before {
                     Some(writes) => {
                         distances.add_times(clock - writes.last - 1, length);
-                        again.push(Again {
+                        again.push(RewrittenRun {
                             offset,
                             length,
                             last: writes.last,

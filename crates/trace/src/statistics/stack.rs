@@ -35,7 +35,7 @@ impl Default for Stack {
 
 /// Pages of a request that were last written one directly after the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Again {
+pub(super) struct RewrittenRun {
     /// The offset of the first of these pages within the request, in pages.
     pub offset: u64,
     /// The number of these pages.
@@ -48,7 +48,13 @@ impl Stack {
     /// Records the writes of `pages` pages, one after the other. The first of these writes has the number
     /// `number`. `again` lists the pages that were written before, in ascending order of their offsets; their
     /// distances are added to `distances`.
-    pub fn write(&mut self, number: u64, pages: u64, again: &[Again], distances: &mut Histogram) {
+    pub fn write(
+        &mut self,
+        number: u64,
+        pages: u64,
+        again: &[RewrittenRun],
+        distances: &mut Histogram,
+    ) {
         if pages > MARKED {
             self.prepare_for_long();
         }
@@ -75,7 +81,7 @@ impl Stack {
 
 /// Adds the distances of the pages `again` to `distances`. `take` removes a number of consecutive numbers from the
 /// first of them on, and returns how many larger numbers there are.
-fn count(again: &[Again], distances: &mut Histogram, mut take: impl FnMut(u64, u64) -> u64) {
+fn count(again: &[RewrittenRun], distances: &mut Histogram, mut take: impl FnMut(u64, u64) -> u64) {
     for part in again {
         // All pages of a part have the same distance. From one page of the part to the next, the number of pages
         // that this request has already written grows by one, and the number of pages of the part that were last
@@ -101,7 +107,7 @@ mod tests {
             if number == long_from {
                 stack.prepare_for_long();
             }
-            let again = numbers.insert(page, number).map(|last| Again {
+            let again = numbers.insert(page, number).map(|last| RewrittenRun {
                 offset: 0,
                 length: 1,
                 last,
@@ -139,7 +145,7 @@ mod tests {
         let (mut stack, mut distances) = (Stack::default(), Histogram::default());
         stack.write(1, 10, &[], &mut distances);
         assert!(matches!(stack.0, Held::Short(_)));
-        let again = [Again {
+        let again = [RewrittenRun {
             offset: 5,
             length: 3,
             last: 4,

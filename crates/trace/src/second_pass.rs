@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Whether the trace at `path` can be read more than once. The bytes of a pipe can be read only once.
 #[must_use]
-pub fn can_be_read_again(path: &Path) -> bool {
+pub fn allows_second_pass(path: &Path) -> bool {
     let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
     // For a file that does not exist the result is `true`; the code that opens the file reports the error.
     path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
@@ -21,7 +21,7 @@ pub fn require_second_pass(
     what: &'static str,
     instead: &'static str,
 ) -> Result<(), TraceError> {
-    if can_be_read_again(path) {
+    if allows_second_pass(path) {
         return Ok(());
     }
     Err(TraceError::SecondPass {
