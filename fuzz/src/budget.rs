@@ -27,7 +27,7 @@ pub fn reading(path: &Path, kept: &Path) {
     }
 }
 
-#[allow(
+#[expect(
     clippy::print_stderr,
     reason = "a program for developers that says what it found"
 )]

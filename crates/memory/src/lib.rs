@@ -225,7 +225,7 @@ fn refused(asked: usize) {
     excess(asked, USED.load(Ordering::Relaxed), None);
 }
 
-#[allow(
+#[expect(
     unsafe_code,
     reason = "no safe interface counts the allocations of a whole program; every method hands its arguments to the system's allocator as they came"
 )]

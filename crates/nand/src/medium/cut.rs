@@ -346,10 +346,6 @@ impl Medium {
 
     /// Makes a page torn. Its spare area remains readable, and each of its sectors holds the old data, the new data,
     /// or garbage.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one place, and each is a part of it"
-    )]
     fn tear(
         &mut self,
         (die, block, page): (u32, u32, u32),

@@ -26,9 +26,9 @@ pub enum Media {
     Disk(Box<dyn Backing>, u64),
 }
 
-#[allow(
+#[expect(
     clippy::large_enum_variant,
-    reason = "there is one, and the way to its bytes is short"
+    reason = "a device has one of these, and a box would put a pointer between it and its bytes"
 )]
 pub(super) enum Below {
     Flash(Payload),
