@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use destage::{Input, Origin, Settings, workload_pair};
 use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
+use destage_sim::settings::kind_of;
 use destage_sim::{profiles, state};
 
 use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
@@ -65,7 +66,7 @@ pub(crate) fn files<'a>(
         files.extend(files_of_profile(profile)?);
     }
     files.extend(arguments.config.clone());
-    let workload = workload.and_then(|text| text.split(':').next());
+    let workload = workload.map(kind_of);
     let is_file = |name: &&str| name.ends_with(".toml") || name.ends_with(".fio");
     files.extend(workload.filter(is_file).map(PathBuf::from));
     let precondition = settings.text("sim.precondition").unwrap_or_default();

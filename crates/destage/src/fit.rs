@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use destage_sim::settings::{Origin, Settings};
+use destage_sim::settings::{Origin, Settings, kind_of};
 use destage_trace::Request;
 use destage_workload::fitted::{self, Fitter, Profile};
 
@@ -189,7 +189,7 @@ impl Figures {
             let count = |name| Some((number(&self.counts, name)?, number(&standin.counts, name)?));
             let time = |name| Some((number(&self.times, name)?, number(&standin.times, name)?));
             Residual {
-                scheme: row.buffer.split(':').next().unwrap_or_default().to_owned(),
+                scheme: kind_of(&row.buffer).to_owned(),
                 size_bytes: row.capacity(),
                 evictions: count("buffer.evictions"),
                 destaged_pages: count("buffer.destaged_pages"),

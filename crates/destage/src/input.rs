@@ -8,7 +8,7 @@ use std::thread::available_parallelism;
 
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_sim::check::InputKind;
-use destage_sim::settings::{Config, Origin, Settings, split_kind};
+use destage_sim::settings::{Config, Origin, Settings, kind_of, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Slice, TraceError,
@@ -683,9 +683,7 @@ impl Generator {
     fn name(&self) -> &str {
         match &self.what {
             What::Row(row) => row.name,
-            What::Fitted { .. } | What::Jobs { .. } => {
-                self.text.split(':').next().unwrap_or_default()
-            }
+            What::Fitted { .. } | What::Jobs { .. } => kind_of(&self.text),
         }
     }
 

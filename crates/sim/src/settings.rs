@@ -674,7 +674,13 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
 /// Pairs of keys and values, as written.
 pub type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
-/// Splits `NAME[:k=v,...]` into the name and its pairs.
+/// The name in `NAME[:k=v,...]`: the kind of a scheme or layer, or the name of a workload, without its pairs.
+#[must_use]
+pub fn kind_of(text: &str) -> &str {
+    text.split_once(':').map_or(text, |(kind, _)| kind)
+}
+
+/// Splits `NAME[:k=v,...]` into the name ([`kind_of`]) and its pairs.
 ///
 /// # Errors
 /// If an entry after the colon has no `=`. Errors call the argument `name`.

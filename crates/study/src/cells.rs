@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 
 use destage_buffer::SchemeRow;
-use destage_sim::settings::{Origin, Settings, split_kind};
+use destage_sim::settings::{Origin, Settings, kind_of, split_kind};
 use destage_trace::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -78,8 +78,7 @@ pub struct Extra {
 impl Extra {
     /// The scheme that is simulated for the entry `buffer` of a grid.
     fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
-        let kind = buffer.split(':').next().unwrap_or(buffer);
-        self.replaced.get(kind).unwrap_or(buffer)
+        self.replaced.get(kind_of(buffer)).unwrap_or(buffer)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
+use destage_sim::settings::kind_of;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -79,8 +80,10 @@ impl Row {
     /// The kinds of the scheme and the layer of the run, without the parameters in their labels.
     pub(super) fn kinds(&self) -> impl Iterator<Item = String> + use<> {
         let labels = ["buffer", "ftl"].map(|axis| self.labels.get(axis).cloned());
-        let kind = |label: String| label.split(':').next().unwrap_or_default().to_owned();
-        labels.into_iter().flatten().map(kind)
+        labels
+            .into_iter()
+            .flatten()
+            .map(|label| kind_of(&label).to_owned())
     }
 
     /// Whether the label of the run on `axis` is equal to `value`.

@@ -8,6 +8,7 @@ use crate::rows::{Row, Rows, spoken};
 use crate::shown::short;
 use crate::{BASE, InputFacts, Scale, Study};
 use destage_base::parameter::read_bytes;
+use destage_sim::settings::kind_of;
 
 /// The description of the runs that a claim uses with the settings of the paper and the first seed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -576,7 +577,7 @@ fn told(
 ) -> String {
     let of_axis = TOLD.into_iter().filter(|(of, _, _)| *of == axis);
     let declared = of_axis.map(|(_, parameter, around)| (parameter, around.map(str::to_owned)));
-    let kind = value.split(':').next().unwrap_or(value);
+    let kind = kind_of(value);
     // A rule of the host or of the whole simulation is no parameter of the scheme or layer.
     let section = format!("{axis}.");
     let own = rules.iter().filter(|(of, _, _)| of == kind);

@@ -13,6 +13,7 @@ use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
 use destage::Error;
+use destage_sim::settings::kind_of;
 
 /// A sentence contains a value only if the text of the value has at most this many bytes.
 const SHORT: usize = 120;
@@ -234,8 +235,7 @@ impl Case<'_> {
         let inputs = outcome.first.inputs.iter();
         let of_role = inputs.filter(|input| input.role == role);
         // The parameters of a workload are omitted here, because the list of inputs shows them.
-        let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-        let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
+        let names: BTreeSet<_> = of_role.map(|input| kind_of(&input.name)).collect();
         let names: Vec<_> = names.into_iter().collect();
         match (role, names.as_slice()) {
             (Role::Original, [] | [_]) => "on the paper's own trace".to_owned(),

@@ -19,6 +19,7 @@ use crate::rows::Rows;
 use crate::shown::short;
 use crate::{BASE, InputFacts, Role, Scale, Study, VariantKind, product};
 use destage::Error;
+use destage_sim::settings::kind_of;
 
 /// Stands between the name of a setting and the seed with which it is run, in the name of a case.
 pub(super) const WITH_SEED: &str = " with seed ";
@@ -902,7 +903,7 @@ impl Case<'_> {
                 role => role.spoken(),
             };
             // The parameters of a workload are omitted here, because the list of inputs shows them.
-            let name = input.name.split(':').next().unwrap_or_default();
+            let name = kind_of(&input.name);
             match label == name {
                 true => format!("{label} ({role})"),
                 false => format!("{label} ({role}: {name})"),
