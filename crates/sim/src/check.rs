@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | a parameter was set, but a condition that it needs does not hold | it has no effect: [`Config::without_effect`] |
 //! | a parameter excludes another one, and both have an effect | [`SimError::Excluded`], with the reason of the row |
-//! | a value is impossible at this size, such as three channels for eight dies | [`SimError::Config`], from `FITS` |
+//! | a value is impossible at this size, such as three channels for eight dies | [`SimError::Misfit`], from `FITS` |
 //!
 //! A parameter without effect excludes nothing. It is treated as if it had its default.
 
@@ -420,7 +420,7 @@ impl Config {
     pub fn check(&self, purpose: Purpose) -> Result<(), SimError> {
         self.check_exclusions(purpose)?;
         FITS.iter()
-            .try_for_each(|fits| fits(self).map_err(SimError::Config))
+            .try_for_each(|fits| fits(self).map_err(SimError::Misfit))
     }
 
     fn check_exclusions(&self, purpose: Purpose) -> Result<(), SimError> {

@@ -56,6 +56,70 @@ impl std::fmt::Display for Refusal {
     }
 }
 
+/// Values of parameters that do not fit each other or the size of the device.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Misfit {
+    /// A value that cannot be used with the other values.
+    #[error(
+        "{key} = {value}: {}expected {expected}",
+        if why.is_empty() { String::new() } else { format!("{why}; ") }
+    )]
+    Value {
+        /// The dotted name of the parameter.
+        key: &'static str,
+        /// The value as messages write it: texts of the user in quotation marks.
+        value: String,
+        /// The reason why the value does not fit; empty if the expectation says it.
+        why: String,
+        /// What was expected.
+        expected: String,
+    },
+    /// Reads and programs have times for different numbers of types of page.
+    #[error(
+        "flash.program_times_us: {programs} types of page, but flash.read_times_us has {reads}; expected equal numbers, or a single time"
+    )]
+    TypesOfPage {
+        /// The number of types of page that have a time of a program.
+        programs: usize,
+        /// The number of types of page that have a time of a read.
+        reads: usize,
+    },
+    /// The buffer would end destaging in idle time before it begins it.
+    #[error("buffer.bg_low = {low} is above buffer.bg_high = {high}; expected at most {high}")]
+    LowAboveHigh {
+        /// The share at which destaging in idle time ends.
+        low: f64,
+        /// The share above which destaging in idle time begins.
+        high: f64,
+    },
+}
+
+impl Misfit {
+    /// The misfit of `key` with the value `value`, where `expected` was expected.
+    pub(crate) fn new(
+        key: &'static str,
+        value: impl std::fmt::Display,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::because(key, value, "", expected)
+    }
+
+    /// The misfit of `key` with the value `value`, which is wrong for the reason `why`.
+    pub(crate) fn because(
+        key: &'static str,
+        value: impl std::fmt::Display,
+        why: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::Value {
+            key,
+            value: value.to_string(),
+            why: why.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
 /// An error in the user's input, which therefore cannot be simulated. Every message names the place of the error, and
 /// what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -63,9 +127,12 @@ pub enum SimError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A parameter is unknown, out of range, or contradicts another parameter.
+    /// A parameter is unknown, out of range, or set in two ways.
     #[error("{0}")]
     Config(String),
+    /// Values that do not fit each other.
+    #[error(transparent)]
+    Misfit(Misfit),
     /// Parameters that cannot be combined.
     #[error(transparent)]
     Excluded(Refusal),
