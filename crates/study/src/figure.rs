@@ -251,6 +251,7 @@ impl Study {
         for (entry, figure) in self.file.figure.iter().zip(figures).filter(|_| is_whole) {
             if entry
                 .series
+                .label
                 .as_deref()
                 .is_some_and(|axis| drives::axes().contains(&axis))
             {
@@ -274,11 +275,11 @@ impl Study {
     /// Checks that each label that the figure `entry` names is the label of one of the runs `cells`.
     fn check_labels(&self, entry: &FigureEntry, cells: &Cells) -> Result<(), Error> {
         let mut named = Vec::new();
-        for value in entry.x_values.iter().flatten() {
-            named.push(("x_values", &entry.x, value.clone()));
+        for value in entry.x.values.iter().flatten() {
+            named.push(("x_values", &entry.x.label, value.clone()));
         }
-        if let Some(axis) = &entry.series {
-            for value in entry.series_values.iter().flatten() {
+        if let Some(axis) = &entry.series.label {
+            for value in entry.series.values.iter().flatten() {
                 named.push(("series_values", axis, value.clone()));
             }
         }
@@ -315,8 +316,8 @@ impl Study {
             .iter()
             .map(|(axis, value)| (axis.clone(), plain(value)))
             .collect();
-        let mut axes = vec![entry.x.as_str()];
-        axes.extend(entry.series.as_deref());
+        let mut axes = vec![entry.x.label.as_str()];
+        axes.extend(entry.series.label.as_deref());
         if !only.contains_key("variant") && !axes.contains(&"variant") {
             only.insert("variant".to_owned(), BASE.to_owned());
         }
@@ -324,9 +325,9 @@ impl Study {
             Some(values) => values.clone(),
             None => rows.values_of(axis, &only),
         };
-        let x = values_of(&entry.x, &entry.x_values);
-        let lines: Vec<(String, String, Context)> = match (&entry.series, &entry.y) {
-            (Some(axis), Some(y)) => values_of(axis, &entry.series_values)
+        let x = values_of(&entry.x.label, &entry.x.values);
+        let lines: Vec<(String, String, Context)> = match (&entry.series.label, &entry.y) {
+            (Some(axis), Some(y)) => values_of(axis, &entry.series.values)
                 .into_iter()
                 .map(|value| {
                     let label = BTreeMap::from([(axis.clone(), value.clone())]);
@@ -342,9 +343,9 @@ impl Study {
         };
         let (mut series, mut seen) = (Vec::new(), Seen::default());
         for (input, trace) in &rows.missing {
-            let given = |axis: &&str| match *axis == entry.x {
-                true => &entry.x_values,
-                false => &entry.series_values,
+            let given = |axis: &&str| match *axis == entry.x.label {
+                true => &entry.x.values,
+                false => &entry.series.values,
             };
             let listed = |values: &Option<Vec<String>>| {
                 values.as_ref().is_none_or(|all| all.contains(input))
@@ -361,7 +362,7 @@ impl Study {
             for value in &x {
                 let mut context = only.clone();
                 context.extend(labels.clone());
-                context.insert(entry.x.clone(), value.clone());
+                context.insert(entry.x.label.clone(), value.clone());
                 let point = self.point(&formula, rows, &context, &mut seen);
                 points.push(
                     point.map_err(|text| self.wrong(format!("figure {:?}: {text}", entry.id)))?,
@@ -370,7 +371,7 @@ impl Study {
             let published = entry.published.get(&name);
             let published = x.iter().map(|value| {
                 let mut known = published?.iter();
-                let same = known.find(|(at, _)| same(&entry.x, at, value));
+                let same = known.find(|(at, _)| same(&entry.x.label, at, value));
                 same.map(|(_, number)| *number)
             });
             series.push(Series {
@@ -379,7 +380,10 @@ impl Study {
                 published: published.collect(),
             });
         }
-        let mut names: Vec<_> = x.iter().map(|value| spoken(&entry.x, value)).collect();
+        let mut names: Vec<_> = x
+            .iter()
+            .map(|value| spoken(&entry.x.label, value))
+            .collect();
         let mut along = x.iter().map(|value| number(value)).collect();
         if entry.kind == FigureKind::Curve {
             let columns: Vec<_> = series.iter().map(|column| column.name.clone()).collect();
@@ -393,7 +397,11 @@ impl Study {
             title: entry.title.clone(),
             kind: entry.kind,
             log: ["x", "y"].map(|axis| entry.log.contains(axis)),
-            x_title: entry.x_title.clone().unwrap_or_else(|| entry.x.clone()),
+            x_title: entry
+                .x
+                .title
+                .clone()
+                .unwrap_or_else(|| entry.x.label.clone()),
             x: names,
             along,
             y_title: entry.y_title.clone(),

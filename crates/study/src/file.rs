@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+mod figure;
+
+pub(crate) use figure::FigureEntry;
+pub use figure::FigureKind;
+
 /// The content of a study file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -185,89 +190,4 @@ pub(crate) enum What {
     Run,
     /// Statistics of the input, without a simulation.
     Trace,
-}
-
-/// A figure or a table that the study's file defines.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FigureEntry {
-    /// The name of the figure in files and links.
-    pub(crate) id: String,
-    /// The number of the corresponding figure or table in the paper, or its section.
-    #[serde(default)]
-    pub(crate) place: String,
-    /// What the figure shows.
-    pub(crate) title: String,
-    /// The label of the runs that varies along the x axis: `size`, `input`, `seed`, `variant`, or a parameter
-    /// that a grid varies.
-    pub(crate) x: String,
-    /// The title of the x axis.
-    pub(crate) x_title: Option<String>,
-    /// The values on the x axis, from left to right; by default all values that runs have.
-    pub(crate) x_values: Option<Vec<String>>,
-    /// The label of the runs that distinguishes the lines: the figure has one line for each value of this label.
-    pub(crate) series: Option<String>,
-    /// The values of that label for which a line is drawn, in the order of the lines; by default all values.
-    pub(crate) series_values: Option<Vec<String>>,
-    /// The formula of the values on the y axis.
-    pub(crate) y: Option<String>,
-    /// Formulas with names. Each formula gives one line of a figure or one column of a table. The formulas
-    /// replace `series` and `y`.
-    #[serde(default)]
-    pub(crate) columns: Vec<ColumnEntry>,
-    /// The title of the y axis, with the unit.
-    #[serde(default)]
-    pub(crate) y_title: String,
-    /// A value for each further label. The figure shows only runs that have these values.
-    #[serde(default, rename = "where")]
-    pub(crate) only: BTreeMap<String, toml::Value>,
-    /// How the figure is drawn.
-    #[serde(default)]
-    pub(crate) kind: FigureKind,
-    /// The axes with a logarithmic scale: `x`, `y` or `xy`. If the text is empty, both axes are linear.
-    #[serde(default)]
-    pub(crate) log: String,
-    /// The values that the paper published: for each line, by its name, a value for some of the values on the x
-    /// axis.
-    #[serde(default)]
-    pub(crate) published: BTreeMap<String, BTreeMap<String, f64>>,
-}
-
-/// A line of a figure, or a column of a table, with a formula of its own.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ColumnEntry {
-    /// The name of the line or column.
-    pub(crate) name: String,
-    /// The formula that computes the values of the line or column.
-    pub(crate) y: String,
-}
-
-/// How a figure is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureKind {
-    /// Points connected by lines.
-    #[default]
-    Line,
-    /// Groups of bars.
-    Bar,
-    /// A table of numbers.
-    Table,
-    /// Points connected by lines, with the axes exchanged: the x axis shows the columns, whose names are numbers,
-    /// and each value of `x` gives one line.
-    Curve,
-}
-
-impl FigureKind {
-    /// The name of the kind, as study files and results write it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Line => "line",
-            Self::Bar => "bar",
-            Self::Table => "table",
-            Self::Curve => "curve",
-        }
-    }
 }

@@ -271,7 +271,10 @@ impl Study {
         if !self.file.drive.is_empty() {
             all.extend_from_slice(&drives::axes());
         }
-        let named = [("x", Some(&figure.x)), ("series", figure.series.as_ref())];
+        let named = [
+            ("x", Some(&figure.x.label)),
+            ("series", figure.series.label.as_ref()),
+        ];
         let named = named
             .into_iter()
             .filter_map(|(key, axis)| Some((key, axis?)));
