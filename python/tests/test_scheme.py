@@ -41,7 +41,7 @@ class Lru(destage.Scheme):
 
 
 class Keeping(Lru):
-    """Also records its answers in the class. The instance would not have them, because a run uses a copy of the instance."""
+    """LRU that also records its answers. The class has the records, because a run uses a copy of the instance."""
 
     kept: list[list[int]] = []
 

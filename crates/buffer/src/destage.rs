@@ -108,7 +108,7 @@ pub struct Pad {
 /// One destage: the pages that leave the buffer, or are written back, in one step.
 #[derive(Clone, Debug)]
 pub struct Destage {
-    /// Why the pages are destaged.
+    /// The reason why the pages are destaged.
     pub cause: DestageCause,
     /// How the pages belong together.
     pub grouping: Grouping,

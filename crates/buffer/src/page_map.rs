@@ -126,7 +126,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
         self.rows.get(slot as usize).map(|row| row.page)
     }
 
-    /// The position of `page`, or the position where it would be inserted. Also the slot of the page, if it has one.
+    /// The position of `page`, or the position where it would be inserted; and the slot of the page, if it has one.
     #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<u32>) {

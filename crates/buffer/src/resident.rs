@@ -157,7 +157,7 @@ impl Resident {
         self.oldest_dirty_max
     }
 
-    /// The position of `page` in the map, or the position where it would be inserted. Also the newest copy of the
+    /// The position of `page` in the map, or the position where it would be inserted; and the newest copy of the
     /// page in RAM.
     #[inline(always)]
     #[must_use]

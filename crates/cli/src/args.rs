@@ -506,8 +506,8 @@ pub(crate) struct CurveArguments {
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from one to the
-    /// next, or `all`: every capacity at which the curve of page-level LRU without flash changes. Without this
-    /// option, up to 24 capacities from 64 pages to all pages that may enter a buffer
+    /// next, or `all`: every capacity at which the curve changes (only for page-level LRU without flash). Without
+    /// this option, up to 24 capacities from 64 pages to all pages that may enter a buffer
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// The metric that the table shows

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         }
     };
     let mut result = Found::default();
-    // If a round cannot be done, what the earlier rounds have found is shown all the same.
+    // If a round cannot be done, the findings of the earlier rounds are shown nevertheless.
     let mut ended = Ok(());
     for number in 0..arguments.cuts {
         let seed = arguments.seed.wrapping_add(u64::from(number));

@@ -174,7 +174,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     first_of(outcomes)
 }
 
-/// Says that clients can connect at `address`. Nobody would use a server that cannot say so.
+/// Says that clients can connect at `address`. Fails if this cannot be printed, because clients wait for this line.
 fn announce(address: &str) -> Result<(), Failure> {
     output::print(&format!("ready {address}\n")).map_err(|failure| match failure {
         Failure::BrokenPipe => Failure::input(

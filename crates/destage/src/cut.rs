@@ -127,7 +127,7 @@ impl Serialize for CutOutcome {
 /// `observer` receives the events of each request. With `recording`, the run is watched until the power fails.
 ///
 /// # Errors
-/// The errors of [`run`](crate::run()). Also if the run ends before the power fails, or if the run cannot have
+/// The errors of [`run`](crate::run()), or an error if the run ends before the power fails, or if the run cannot have
 /// payload.
 pub fn cut(
     input: &Input,

@@ -35,7 +35,7 @@ const FRESH: Duration = Duration::from_secs(60);
 /// The largest number of symbolic links that are followed for one path. Operating systems have a similar limit.
 const LINKS_MAX: usize = 40;
 
-/// The permissions of a new file: everybody may read and write, as far as the umask of the user allows it.
+/// The permissions of a new file: all users may read and write it, except where the umask of the user forbids it.
 const FOR_ALL: u32 = 0o666;
 /// The permissions of a new file that only its owner may read and write.
 const FOR_OWNER: u32 = 0o600;
@@ -346,7 +346,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
 /// Writes a file `name` with `content` into `folder`, which is created if it does not exist.
 ///
 /// # Errors
-/// The errors of [`PendingFile`]. Also if the folder cannot be created.
+/// The errors of [`PendingFile`], or an error if the folder cannot be created.
 pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).map_err(|cause| unwritable(&path, &cause))?;
@@ -358,7 +358,7 @@ pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Resul
 /// file is locked if the file system has locks.
 ///
 /// # Errors
-/// The error of the system or of `fill`. Also if there is something at `path` already.
+/// The error of the system or of `fill`, or an error if there is something at `path` already.
 pub fn make_private(path: &Path, fill: impl FnOnce(&File) -> io::Result<()>) -> io::Result<File> {
     let target = Target::of(path, FOR_OWNER).map_err(|cause| nameless(&cause))?;
     // The entry is dropped after the file.

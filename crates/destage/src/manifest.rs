@@ -29,7 +29,7 @@ pub struct Manifest {
     pub inputs: Vec<Facts>,
     /// Parameters that were set but have no effect in the runs; one sentence each.
     pub unused: Vec<String>,
-    /// Where a device differs much from what was set for it; one sentence each.
+    /// Sentences about devices that differ greatly from what was set for them, one for each device.
     pub notes: Vec<String>,
     /// The seed of every random choice.
     pub seed: u64,
@@ -55,7 +55,7 @@ pub(crate) fn unused_on(config: &Config, input: &Input, seen: Seen) -> Vec<Strin
     sentences([config.without_effect_on(input.input_kind(), Some(seen))])
 }
 
-/// A sentence for each device among `configs` whose over-provisioning differs much from what the user has set.
+/// A sentence for each device among `configs` whose over-provisioning differs greatly from what the user has set.
 pub(crate) fn notes<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let note = |config: &'c Config| {

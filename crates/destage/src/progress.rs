@@ -10,13 +10,13 @@ use destage_sim::observer::{Observer, Response};
 /// The kind of work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Requests are read before the simulation, because a run has to know them in advance. Counted in requests.
+    /// Requests are read before the simulation, because a run has to know them in advance. The unit is a request.
     FirstPass,
-    /// A device is written before the first request (`sim.precondition`). Counted in page writes.
+    /// A device is written before the first request (`sim.precondition`). The unit is a page write.
     Preparation,
-    /// Requests are simulated. Counted in requests, over all runs.
+    /// Requests are simulated. The unit is a request of any run.
     Simulation,
-    /// Runs of a study are simulated. Counted in runs.
+    /// Runs of a study are simulated. The unit is a run.
     Runs,
 }
 

@@ -12,7 +12,7 @@ use crate::progress::{Progress, Stage};
 /// the task.
 ///
 /// # Errors
-/// The first error of a task; no further task begins after it. Also if `effort.progress` asked to stop.
+/// The first error of a task, after which no further task begins; or an interrupt, if `effort.progress` asked to stop.
 pub fn side_by_side<T: Sync>(
     tasks: &[T],
     runs: impl Fn(&T) -> u64 + Sync,

@@ -95,7 +95,7 @@ pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
 /// `config`. `progress` receives the number of requests read.
 ///
 /// # Errors
-/// The errors of [`trace_metrics`]. Also if `progress` asked to stop.
+/// The errors of [`trace_metrics`], or an interrupt if `progress` asked to stop.
 pub fn inspect(
     input: &Input,
     config: &Config,

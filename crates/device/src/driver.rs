@@ -22,7 +22,7 @@ pub enum Transaction {
     /// Fillers that complete a program unit; only with [`DeviceConfig::units`](crate::DeviceConfig::units).
     Fillers,
     /// A host read that begins during another operation of the die: after [`Driver::takes_read`], or within
-    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that allow such reads.
+    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only drivers that allow such reads get it.
     ReadBetween(PageOperation),
 }
 

@@ -21,7 +21,7 @@ use crate::request::{Request, RequestKind, Span};
 /// The smallest number of changes of a page at which the ledger removes superseded changes.
 const CHANGES_TO_PRUNE: usize = 8;
 
-/// Why a sector holds a wrong version.
+/// The reason why a sector holds a wrong version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Finding {
     /// A promised version is missing, or the data were never written.

@@ -331,7 +331,7 @@ impl Payload {
     /// Handles the events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Panics
-    /// If the payload has no bytes for a dirty page of a record, or if an operation has ended that was never emitted.
+    /// If the payload has no bytes for a dirty page of a record, or if an operation that was never emitted has ended.
     pub fn note(&mut self, note: &Note<'_>) {
         match *note {
             Note::Emitted(record, _) => self.record(record),
@@ -401,7 +401,7 @@ impl Payload {
     /// Handles the beginning of `transaction`: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
-    /// The refusal of the medium.
+    /// If the medium refuses the operation.
     pub fn transaction(
         &mut self,
         die: u32,
@@ -419,7 +419,7 @@ impl Payload {
     /// Handles the beginning of a page operation: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
-    /// The refusal of the medium.
+    /// If the medium refuses the operation.
     pub fn serve(
         &mut self,
         die: u32,
@@ -443,7 +443,7 @@ impl Payload {
     /// Handles the beginning of a step of garbage collection: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
-    /// The refusal of the medium.
+    /// If the medium refuses the operation.
     pub fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Result<(), Refusal> {
         self.medium.start(die, operations, &[])
     }
@@ -451,7 +451,7 @@ impl Payload {
     /// Handles the beginning of a batch: see [`Driver::serve_batch`](crate::Driver::serve_batch).
     ///
     /// # Errors
-    /// The refusal of the medium.
+    /// If the medium refuses the operation.
     pub fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) -> Result<(), Refusal> {
         let followers = step.followers.iter().map(|(_, operation)| *operation);
         let all: Vec<PageOperation> = step.taken.iter().copied().chain(followers).collect();
@@ -496,7 +496,7 @@ impl Payload {
     /// Passes a command that begins to the medium: see [`Medium::command_begins`].
     ///
     /// # Errors
-    /// The refusal of the medium.
+    /// If the medium refuses the operation.
     pub fn command_begins(
         &mut self,
         die: u32,

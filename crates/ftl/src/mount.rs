@@ -13,7 +13,7 @@ use destage_nand::timing::Timing;
 
 use crate::{Ftl, NoSpace, Shortage};
 
-/// Why a mount has failed.
+/// The reason why a mount has failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MountError {
     /// The layer has too few free blocks for its repairs.

@@ -330,7 +330,7 @@ impl Nand {
 #[cold]
 #[inline(never)]
 fn illegal_read(block: BlockSlot, page: u32) -> ! {
-    panic!("read of page {page} in block {block}, which is erased there")
+    panic!("read of page {page} in block {block}: this page is erased")
 }
 
 /// The panic is out of line, so that the check of a legal program costs no more than one comparison.
@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "which is erased there")]
+    #[should_panic(expected = "this page is erased")]
     fn an_erased_page_has_no_contents() {
         let mut nand = Nand::new(&TINY, 1);
         nand.erase(0, 0);

@@ -20,7 +20,7 @@ pub struct Geometry {
 /// The largest number of pages that a block may have.
 const MOST_PAGES_PER_BLOCK: u32 = 1 << 15;
 
-/// Why a device with the given geometry cannot be built.
+/// The reason why a device with the given geometry cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GeometryError {
     /// There is no die, no plane or no block.

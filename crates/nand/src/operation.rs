@@ -27,7 +27,7 @@ pub enum Kind {
     Erase,
 }
 
-/// Why an operation is done. Operations are counted by cause.
+/// The reason why an operation is done. Operations are counted by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
     /// Data that the host or the buffer reads or writes.

@@ -53,7 +53,7 @@ const RESERVE_KEY: &str = "ftl.reserve_percent";
 const MIN_FREE: &str = "min_free_percent";
 const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
-/// The device differs much from the over-provisioning that the user has set, if the difference is more than this
+/// The device differs greatly from the over-provisioning that the user has set, if the difference is more than this
 /// fraction of what was set.
 const MUCH: f64 = 0.1;
 
@@ -78,8 +78,8 @@ pub struct OverProvisioned {
 }
 
 impl Config {
-    /// The over-provisioning, if the user has set it and the device differs much from it. This happens with few blocks
-    /// in a plane, because layers set whole blocks aside. `None` if the number of blocks is not known yet.
+    /// The over-provisioning, if the user has set it and the device differs greatly from it. This happens with few
+    /// blocks in a plane, because layers set whole blocks aside. `None` if the number of blocks is not known yet.
     #[must_use]
     pub fn rounded_over_provisioning(&self) -> Option<OverProvisioned> {
         let asked_percent = self.asked.over_provisioning?;
@@ -99,7 +99,7 @@ impl Config {
 }
 
 impl Settings {
-    /// These settings, with the replaced parameters in place of the [`STAND_INS`]. Also the values of the stand-ins
+    /// These settings, with the replaced parameters in place of the [`STAND_INS`]; and the values of the stand-ins
     /// that have an effect with the layer `ftl`.
     ///
     /// # Errors

@@ -97,9 +97,10 @@ impl Config {
         self.typed.flash.read_loaded_percent > 0.0
     }
 
-    /// Times of the cells. Each list has first the times of the types of page, then that of a first pass, then that
-    /// of cells with one bit. The list for reads then has the times of the types of page while the drive is loaded, and
-    /// after these the times of pages that are read again, at first those of a drive without load.
+    /// Times of the cells. Each list has a time for each type of page, the time of a first pass, and the time of cells
+    /// with one bit, in this order. If reads take longer under load or are repeated, the list for reads continues with
+    /// a time for each type of page while the drive is loaded. If reads are repeated, it continues with the times of
+    /// pages that are read again: for each type without load, and then for each type while the drive is loaded.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();

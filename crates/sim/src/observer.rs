@@ -66,7 +66,7 @@ pub trait Observer: Send {
         let _ = points;
     }
     /// Called from time to time while the device is preconditioned, with the number of page writes done so far, and
-    /// their total number. Also called once at the end. `false` stops the run.
+    /// their total number. It is also called once at the end. `false` stops the run.
     fn preparing(&mut self, done: u64, total: u64) -> bool {
         let _ = (done, total);
         true

@@ -199,7 +199,7 @@ impl<'a> Count<'a> {
         to_opening.min(to_progress) as usize
     }
 
-    /// Simulates `requests`. While it does so, statistics do not open and no progress is reported.
+    /// Simulates `requests`. Within them, statistics do not open and no progress is reported.
     fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);

@@ -11,14 +11,14 @@ use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// The facts about the coming requests that a run needs at its begin. Most runs need none.
+/// The facts about the coming requests that a run needs at its start. Most runs need none.
 #[derive(Clone, Debug, Default)]
 pub struct Prepass {
     /// The end of the trace's addresses in pages, for `trace.addr_map = shrink`.
     pub span_pages: u64,
     /// The number of device pages onto which several trace pages fall; `None` unless addresses are shrunk.
     pub merged: Option<Merged>,
-    /// The page of every page write in order, for schemes that need the future.
+    /// The page of every page write in order, for schemes that have to know future writes.
     pub writes: Option<Arc<[Lpn]>>,
 }
 
@@ -28,7 +28,7 @@ pub struct Pass {
     /// The extent of the requests, for each different rule by which requests become pages. Most configurations have
     /// the same rule.
     reaches: Vec<Reach>,
-    /// Writes and trims, if any configuration needs the future.
+    /// Writes and trims, if any configuration has to know future requests.
     writes: Vec<Request>,
     /// The written pages, for each different set of settings on which they depend.
     known: Vec<Known>,

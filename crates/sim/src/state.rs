@@ -307,9 +307,9 @@ impl State {
         zstd::Decoder::new(file.take(end - begin)).map_err(unreadable)
     }
 
-    /// Fails if a device that is empty or filled in order would hold other contents with the parameters of the file than
-    /// `ftl`, the layer of `config`: a page in another place, or pages in other blocks. The error names the first
-    /// parameter that differs.
+    /// For a device that is empty or filled in order: compares `ftl`, the layer of `config`, with a layer that has the
+    /// parameters of the file. Fails if the two layers have a page in different places, or pages in different blocks.
+    /// The error names the first parameter that differs.
     fn check_places(&self, ftl: &dyn Ftl, config: &Config) -> Result<(), SimError> {
         let wanted = depends_on(config);
         let mut names = self.names(&wanted).into_iter();

@@ -128,8 +128,8 @@ struct Seen {
 }
 
 /// Evaluates `formula` on the results `rows`. `context` has labels that select runs in addition to those in the
-/// formula. `names` has the constants that the formula may use, by name. If `otherwise` is given, it is the variant
-/// from which the values of those inputs are taken that have no run with the variant in `context`.
+/// formula. `names` has the constants that the formula may use, by name. `otherwise`, if it
+/// is given, is a variant: if an input has no run with the variant in `context`, its values are those with `otherwise`.
 ///
 /// # Errors
 /// The reason why the formula has no value.

@@ -18,7 +18,7 @@ pub(crate) struct Admission {
     /// Sorts requests by arrival, and holds the requests that wait for sorting. `None` unless requests are
     /// sorted.
     window: Option<SortWindow>,
-    /// The latest arrival of an admitted request, in ticks. Not used if requests are sorted.
+    /// The latest arrival of an admitted request, in ticks; not used if requests are sorted.
     latest: Ticks,
     /// Where the admitted requests begin, except for those that were only counted.
     alignment: Alignment,

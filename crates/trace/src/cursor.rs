@@ -336,7 +336,7 @@ fn bad_field(field: usize, fault: Fault, column: &'static Column) -> Problem {
     }
 }
 
-/// Reads the number at `field`. It has no digits, or so many that the sum has to be checked for overflow.
+/// Reads the number at `field`. The number has no digits, or it is so long that the sum may overflow.
 #[cold]
 #[inline(never)]
 fn odd_number(

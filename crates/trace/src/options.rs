@@ -202,14 +202,14 @@ choices! {
 /// The rules that insert what was lost when a trace was recorded. The default inserts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InjectionRules {
-    /// A flush is added after this number of writes; with 0 never.
+    /// A flush is added after this number of writes; with 0, no flush is added.
     pub flush_every_writes: u64,
     /// A flush is added at every multiple of this time in ticks, if a write arrived since the last flush; with
-    /// 0 never.
+    /// 0, no flush is added.
     pub flush_every: Ticks,
-    /// Every n-th write gets force unit access; with 0 none.
+    /// Every n-th write gets force unit access; with 0, no write does.
     pub fua_every_writes: u64,
-    /// With every n-th write, the range of the previous n-th write is trimmed; with 0 never.
+    /// With every n-th write, the range of the previous n-th write is trimmed; with 0, no range is trimmed.
     pub trim_every_writes: u64,
     /// The source of the stream of a request.
     pub streams: Streams,

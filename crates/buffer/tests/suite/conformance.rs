@@ -184,13 +184,13 @@ struct OnScheme {
 impl OnScheme {
     fn new(row: &SchemeRow, capacity: u32, values: &Values, operations: &[Operation]) -> Self {
         // This test evicts pages itself, so future page writes would not match the contents of the scheme. A
-        // scheme that needs the future gets an empty list.
+        // scheme that has to know future writes gets an empty list.
         let scheme = (row.build)(&SchemeConfig {
             dies: 4,
             future: row.needs_future().then_some(&[]),
             ..SchemeConfig::new(capacity, 4, values)
         });
-        // A scheme that needs the future, or keeps no pages, gets no operations.
+        // A scheme that has to know future writes, or keeps no pages, gets no operations.
         let operations = if row.needs_future() || !scheme.properties().keeps_pages {
             &[]
         } else {

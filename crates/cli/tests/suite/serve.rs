@@ -469,7 +469,7 @@ fn a_check_that_cannot_be_run_is_no_finding() {
             2,
             "expected a command that can be run",
         ),
-        ("kill -9 $$", 2, "expected a command that nobody ends"),
+        ("kill -9 $$", 2, "expected a command that ends by itself"),
         // The program that is tested has no folder, and gets none that was meant for another program.
         ("test -z \"$DESTAGE_DIR\"", 0, ""),
     ] {

@@ -209,7 +209,8 @@ fn a_capacity_of_the_command_line_wins_over_blocks_of_a_file() {
     assert!(blocks(&place, &of_line).0 > 1000);
 }
 
-/// A layer sets whole blocks aside. With few blocks, the device differs much from the over-provisioning that was typed.
+/// A layer sets whole blocks aside. With few blocks, the device differs greatly from the over-provisioning that was
+/// typed.
 #[test]
 fn over_provisioning_that_cannot_be_had_is_noted() {
     let place = Place::new();

@@ -165,8 +165,8 @@ impl Search<'_> {
     /// Tries sizes that the search left out, because a metric need not be monotonic in the size. Sizes that have neither
     /// a full run nor a forecast are forecast: those of the best scheme that are smaller than its answer, or all sizes
     /// if there is no answer. If runs on the whole input without a clock cannot forecast all goals, only the smallest
-    /// size of each scheme is run in place of these forecasts, and only if there is no answer. Then each size is run
-    /// that [seems](Self::seeming) to be one of the two smallest answers.
+    /// size of each scheme is run in place of these forecasts, and only if there is no answer. Then each size that
+    /// [seems](Self::seeming) to be one of the two smallest answers is run.
     fn try_smaller(&mut self) -> Result<(), Stop> {
         if !self.is_counted() && self.best().is_none() {
             let mut smallest = self.unseen(None);

@@ -212,7 +212,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if !unconfirmed.is_empty() {
         let _ = write!(
             tried,
-            " Not run in full, since they seem to need as large a buffer or a larger one: {}.",
+            " These schemes were not run in full, since they seem to need at least as large a buffer: {}.",
             unconfirmed.join(", ")
         );
     }

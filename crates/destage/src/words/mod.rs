@@ -150,7 +150,7 @@ pub fn warnings_of(record: &Record) -> Vec<String> {
 /// device receives more requests than it can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
-/// Why the run [stopped early](Record::stopped_early), as its warning says it; `None` if it did not.
+/// The reason why the run [stopped early](Record::stopped_early), as its warning says it; `None` if it did not.
 #[must_use]
 pub fn stopped(record: &Record) -> Option<String> {
     saturated(record).or_else(|| worn_out(record))

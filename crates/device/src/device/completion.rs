@@ -69,7 +69,8 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// Lets `die` begin its next operations, and after it the dies that waited for what they changed.
+    /// Lets `die` begin its next operations. Then lets the dies that waited for changes by these operations begin their
+    /// own.
     #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.begin_next(die, now, driver)?;

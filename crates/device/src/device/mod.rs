@@ -35,7 +35,7 @@ choices! {
         #[default]
         Strict = "strict",
         /// As in the reference simulator: a record waits only for its own padding reads, and effects do not wait for
-        /// each other. Not for drivers that move bytes.
+        /// each other. Drivers that move bytes must not use this order.
         Reference = "reference",
     }
 }
@@ -76,7 +76,7 @@ pub struct DeviceConfig {
     pub service: ServiceOrder,
     /// The largest number of host reads in a row that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
-    /// The program units, if pages are programmed together. Only for drivers whose commands need time, and for layers
+    /// The program units, if pages are programmed together. Units need a driver whose commands need time, and a layer
     /// with [`open_blocks`](destage_ftl::Properties::open_blocks).
     pub units: Option<Units>,
     /// Whether the power may fail. If so, a copy that a program replaces on another die is not erased before the unit

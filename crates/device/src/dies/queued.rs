@@ -25,7 +25,7 @@ impl Dies {
         }
     }
 
-    /// Called when an operation of `die` has ended that waited with the driver. The caller has to call
+    /// Called when an operation of `die` that waited with the driver has ended. The caller has to call
     /// [`Dies::start`] afterwards.
     #[inline]
     pub fn finish_queued(&mut self, die: u32) {

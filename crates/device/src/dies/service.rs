@@ -138,7 +138,7 @@ impl Dies {
         Ok(())
     }
 
-    /// Called when the step of `die` is between two commands. Begins waiting reads, up to the largest number of
+    /// Called when the step of `die` is between two commands. Starts reads that wait, up to the largest number of
     /// overtaking reads.
     pub fn let_reads_pass<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         self.dies[die as usize].ahead.gone = 0;

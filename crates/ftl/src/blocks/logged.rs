@@ -378,8 +378,8 @@ impl Logged {
         }
     }
 
-    /// Emits copies to `target` of the pages of `block` that a merge copies and whose offset is in `offsets`.
-    /// `count` is the number of these pages.
+    /// Emits copies of pages of `block` to `target`. The copied pages are those that a merge copies and whose offset is
+    /// in `offsets`. `count` is their number.
     fn push_copies(
         &self,
         block: u32,

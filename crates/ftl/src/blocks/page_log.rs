@@ -117,7 +117,7 @@ impl PageLog {
         self.logs[log as usize].live
     }
 
-    /// Number of logical blocks that have newest copies in `log`. Only for a log [with
+    /// Number of logical blocks that have newest copies in `log`. The log has to be made [with
     /// owners](PageLog::with_owners).
     pub fn owners(&self, log: u32) -> u32 {
         self.owners[log as usize].distinct

@@ -61,7 +61,7 @@ pub const TWO_LOG_BLOCKS: Parameter = Parameter {
         min: 2,
         max: u32::MAX as u64,
     },
-    about: "Number of log blocks of each die; sequential writes have at least one of them, and so do others.",
+    about: "Number of log blocks of each die; at least one of them is for sequential writes, and at least one for other writes.",
     ..LOG_BLOCKS
 };
 

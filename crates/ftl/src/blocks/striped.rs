@@ -269,7 +269,8 @@ impl<E: Die + 'static> Ftl for Striped<E> {
 
     fn trim_all(&mut self, pages: Range<u64>, emit: &mut dyn FnMut(Range<u64>)) {
         let per_block = u64::from(self.pages_per_block.divisor());
-        // On each die, a page whose trim emits operations is followed by pages that are trimmed after it.
+        // For each die, whether its remaining pages are left to the caller, because a trim of one of them may emit
+        // operations. All later pages of the die are left as well, so that the trims of a die keep their order.
         let mut stops: Vec<bool> = self.twins.iter().map(Option::is_some).collect();
         for number in pages.start / per_block..pages.end.div_ceil(per_block) {
             let (block, die) = self.over_dies.split(number as u32);

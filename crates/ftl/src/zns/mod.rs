@@ -1,4 +1,4 @@
-//! Zones under a thin log of the host. The host appends data to open zones. Before it resets a zone, the host
+//! Zones that a log of the host fills. The host appends data to open zones. Before it resets a zone, the host
 //! appends the data of the zone that are still needed to another zone.
 //!
 //! A zone consists of several blocks of one die; it is filled unit by unit, with one unit in each of its blocks in
@@ -54,7 +54,7 @@ parameters! {
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "zns",
-    about: "Zones of blocks under a thin log of the host: appended to, limited in how many are open, compacted and reset.",
+    about: "Zones of blocks: a simple log of the host appends to them, compacts them and resets them; the number of open zones is limited.",
     source: ZNS,
     fills_blocks_in_turn: true,
     places_writes: true,

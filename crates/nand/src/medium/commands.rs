@@ -91,8 +91,8 @@ impl Medium {
     /// it.
     ///
     /// # Errors
-    /// If an erase begins before all programs have ended that copied or replaced pages of its block, or if a program
-    /// begins before the erase of its block has ended.
+    /// If an erase begins before the end of a program that copied or replaced a page of its block, or if a program
+    /// begins before the end of the erase of its block.
     pub fn command_begins(
         &mut self,
         die: u32,

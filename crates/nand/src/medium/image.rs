@@ -228,7 +228,7 @@ impl Marks {
     }
 }
 
-/// Why a store does not hold all data that were written to it.
+/// The reason why a store does not hold all data that were written to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damage {
     /// No mark is whole.

@@ -227,8 +227,8 @@ impl Medium {
     /// its command has ended.
     ///
     /// # Errors
-    /// Why the first refused operation was refused. All operations before the refused one were carried out, and no
-    /// operation after it.
+    /// The reason why the first refused operation was refused. All operations before the refused one were carried out,
+    /// and no operation after it.
     pub fn start(
         &mut self,
         die: u32,

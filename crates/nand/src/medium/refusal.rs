@@ -22,7 +22,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Why an operation was not carried out.
+/// The reason why an operation was not carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// A step began on a die whose latest step has not ended.

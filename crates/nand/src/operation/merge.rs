@@ -26,7 +26,7 @@ impl MergeKind {
     }
 }
 
-/// Why a merge was done.
+/// The reason why a merge was done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeCause {
     /// The written page could not be stored in the log block of the merged logical block.

@@ -96,8 +96,8 @@ fn escaped(text: &str) -> String {
 /// Simulates `input` under `combination`, as [`run`](destage::run()) does, and records the beginning of the run.
 ///
 /// # Errors
-/// The errors of [`run`](destage::run()). Also if the run has no times, or if the buffer has more pages than can be
-/// drawn.
+/// The errors of [`run`](destage::run()), or an error if the run has no times, or if the buffer has more pages than can
+/// be drawn.
 pub fn watch(
     input: &Input,
     combination: &Combination,

@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_folder_with_a_mounted_file_system_is_not_free() {
-        // The root folder can be removed by nobody.
+        // No program can remove the root folder.
         assert!(!is_free(Path::new("/")));
     }
 }

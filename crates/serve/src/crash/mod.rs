@@ -582,7 +582,7 @@ impl Stage<'_> {
                 "{text}; expected a command that can be run"
             ))),
             None if status.signal().is_some_and(is_from_others) => Err(CrashError::Program(
-                format!("{text}; expected a command that nobody ends"),
+                format!("{text}; expected a command that ends by itself"),
             )),
             _ => Ok(Some(text)),
         }

@@ -32,7 +32,7 @@ struct Row {
 }
 
 /// The meaning of an exit code of e2fsck, which is a sum: 1, 2 and 4 stand for errors of the file system, and 8 stands
-/// for an error of the check itself, which may have found errors all the same. From 16 on, the check was not done: the
+/// for an error of the check itself, which may have found errors nevertheless. From 16 on, the check was not done: the
 /// command line is wrong, or the user or the loader of libraries has ended e2fsck.
 fn is_finding_of_e2fsck(code: i32) -> bool {
     code & 7 != 0 && code < 16

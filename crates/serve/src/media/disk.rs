@@ -31,7 +31,7 @@ impl Disk {
     ///
     /// # Errors
     /// If the file cannot be opened, is locked by another program, is too small, or does not have the size
-    /// `capacity`. Also if a block device that is to be written is mounted, or is used exclusively in another way.
+    /// `capacity`; or if a block device that is to be written is mounted, or is used exclusively in another way.
     pub fn open(path: &Path, capacity: Option<u64>, read_only: bool) -> Result<Self, MediaError> {
         let found = std::fs::metadata(path).ok();
         let is_device = |found: &Metadata| found.file_type().is_block_device();

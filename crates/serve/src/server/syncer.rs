@@ -61,7 +61,7 @@ impl Syncer {
         self.fault
     }
 
-    /// Queues `owner`, who gets an answer after a sync that begins after this call. So all data that were written
+    /// Queues `owner`, which gets an answer after a sync that begins after this call. So all data that were written
     /// before this call are durable when the answer is sent.
     pub fn push(&mut self, owner: Owner) {
         self.next.push(owner);

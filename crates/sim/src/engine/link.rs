@@ -243,7 +243,7 @@ impl<P: Probe> Link<'_, P> {
     }
 
     /// The work of the dies up to `now`. If commands are timed one by one, a garbage collection under way counts for
-    /// its time up to `now`; otherwise it counts with its whole time from its begin.
+    /// its time up to `now`; otherwise it counts with its whole time from the moment at which it begins.
     pub fn totals(&self, now: Ticks) -> Totals {
         let under_way = match &self.time {
             FlashTime::Sum => 0,

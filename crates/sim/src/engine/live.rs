@@ -25,7 +25,7 @@ impl<P: Probe> Engine<'_, P> {
         self.link.events.at(request.arrival, Event::Arrival);
     }
 
-    /// Whether a request is expected that has not arrived.
+    /// Whether an expected request has not arrived yet.
     #[must_use]
     pub fn is_coming(&self) -> bool {
         self.next.is_some()

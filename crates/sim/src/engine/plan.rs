@@ -19,8 +19,9 @@ const GOLDEN_RATIO: u32 = 0x9E37_79B9;
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Number of page types. A table of times has an entry for each type, then an entry for a first pass, then an
-    /// entry for a page in cells of one bit. A table for reads can go on with an entry for each type while the drive is
-    /// loaded, then for a page that is read again, and then for such a page while the drive is loaded.
+    /// entry for a page in cells of one bit. A table for reads can have three further groups, with an entry for each
+    /// type: for reads while the drive is loaded, for pages that are read again, and for pages that are read again
+    /// while the drive is loaded.
     pub page_types: u32,
     /// The share of pages that are read again, in parts of 2^32.
     pub retried_share: u32,

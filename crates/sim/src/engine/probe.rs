@@ -231,8 +231,8 @@ pub trait Probe: Send {
         let _ = (die, command);
     }
 
-    /// The step of `die` has ended. A batch has ended when its last operation has ended. Not called for steps whose
-    /// commands wait in queues, nor for steps that released their die before.
+    /// The step of `die` has ended. A batch has ended when its last operation has ended. This method is not called for
+    /// steps whose commands wait in queues, or for steps that released their die before.
     #[inline]
     fn step_ended(&mut self, die: u32) {
         let _ = die;

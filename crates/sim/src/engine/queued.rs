@@ -64,7 +64,7 @@ struct Step {
     commands: VecDeque<Planned>,
     /// Whether the command that joined the queue last moves or erases existing contents, and serves no request.
     moves: bool,
-    /// When the first command began; `None` before its begin.
+    /// The time at which the first command began; `None` if it has not begun.
     began: Option<Ticks>,
     /// The mapping table is busy until this time, and the step does not end before it.
     not_before: Ticks,

@@ -1,4 +1,4 @@
-//! The window of a run, from the opening of statistics to their close. Also the report of requests that are not
+//! The window of a run, from the opening of statistics to their close; and the report of requests that are not
 //! complete.
 
 use destage_base::Ticks;

@@ -170,7 +170,7 @@ struct Step {
     spent: Spent,
     /// The time of garbage collection of the die up to the end of the operation.
     gc_ended: Ticks,
-    /// The spans in which the operation waited for the die after its own begin.
+    /// The spans in which the operation waited for the die after it had begun.
     waited: [Span; 2],
     /// The phases of the command that carried out the operation. `None` unless commands wait in queues and one
     /// command did all work of the operation.

@@ -175,8 +175,8 @@ fn over_provisioning([flash, offered]: [u64; 2]) -> f64 {
     (flash - offered) as f64 / offered as f64
 }
 
-/// `small` with the number of blocks and the reserve with which it offers `pages` pages, and keeps as close as
-/// possible to the same fraction of its flash for itself as the device of `config`. `None` if there is no such number.
+/// `small` with another number of blocks and another reserve, so that it offers `pages` pages, and so that its
+/// over-provisioning is as close as possible to that of the device of `config`. `None` if no number of blocks fits.
 ///
 /// Each plane sets whole blocks aside, and some layers also keep a cache, a map or units of their own. So the
 /// reserve is found by trial: of all flash that the device does not offer, it is what the rest does not occupy.

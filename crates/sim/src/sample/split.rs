@@ -287,7 +287,8 @@ mod tests {
                 _ => 0,
             };
         }
-        // A flush goes to every sample. After it, the virtual time of each is the number of all page writes.
+        // A flush goes to every sample. After the flush, the virtual time of each sample is the number of all page
+        // writes.
         let flush = Request {
             sectors: 0,
             operation: Operation::Flush,

@@ -19,7 +19,7 @@ pub struct Recording {
     pub events: Vec<Event>,
     /// Steps of dies in the order in which they began. If commands are timed one by one, these are single commands.
     pub intervals: Vec<Interval>,
-    /// Why recording stopped before the end of the run; `None` if it did not stop early.
+    /// The reason why recording stopped before the end of the run; `None` if it did not stop early.
     pub stop: Option<Stop>,
 }
 
@@ -37,7 +37,7 @@ impl Recording {
     }
 }
 
-/// Why recording stopped.
+/// The reason why recording stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// The number of requests reached its bound.

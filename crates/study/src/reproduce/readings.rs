@@ -447,8 +447,9 @@ impl Readings {
         Some(text)
     }
 
-    /// A sentence for a claim with a single minimal set of rules that turns it (`turning`), if it is turned by every combination with
-    /// this set, and by no other: then the other rules do not matter. `None` otherwise.
+    /// A sentence for a claim whose result depends on one set of rules only. `turning` has the minimal sets of rules
+    /// that turn the claim. The sentence is given if there is one such set, every combination with this set turns the
+    /// claim, and no other combination does. Then the other rules do not matter. `None` otherwise.
     fn region(&self, id: &str, turning: &[Vec<(usize, &str)>]) -> Option<String> {
         let [set] = turning else {
             return None;

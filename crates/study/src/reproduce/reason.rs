@@ -28,8 +28,8 @@ const EXPLAINED: usize = 3;
 /// The name of a quantity is given in brackets only if it has at most this many bytes.
 const NOUN: usize = 80;
 
-/// If `agree` finds more pairs in opposite order than this number, only so many pairs are given with their
-/// values.
+/// If `agree` finds more pairs in opposite order than this number, only this number of pairs is given with
+/// the values.
 const PAIRS: usize = 2;
 
 /// The range over the seeds is given only if the measured value has at most this many numbers. For at least one
@@ -1269,9 +1269,9 @@ fn each_published(measured: &Value) -> &'static str {
     }
 }
 
-/// A sentence about the settings among `decisive` and `more`, which are named before, whose names have the same
-/// beginning, such as `closed` and `closed-8`: they differ in a value, and readers must not take each for evidence of
-/// its own. `None` if there are none.
+/// A sentence about those settings among `decisive` and `more` whose names have the same beginning, such as `closed`
+/// and `closed-8`. These settings differ only in a value, so readers must not take them for separate evidence. The
+/// text before this sentence names the settings. `None` if there are no such settings.
 fn of_one_kind(decisive: Option<&Other>, more: &[&Other]) -> Option<String> {
     let names_of = |others: &[&Other]| {
         let settings = others.iter().filter(|other| !other.is_seed);

@@ -1,6 +1,6 @@
-//! Claims that say one sentence of a paper of several inputs, and statements of the project on one question. Each of
-//! them names the others, because the row of one alone can mislead: what holds on a stand-in may fail on a recording, and
-//! what holds on one drive may be the other way round on another.
+//! Claims that make one statement of a paper on several inputs, and statements of the project on one question. Each of
+//! them names the others, because the row of one alone can mislead: what holds on a stand-in may fail on a recording,
+//! and what holds on one drive may fail on another.
 
 use super::decide::{Kind, Verdict};
 use super::reason::listed;

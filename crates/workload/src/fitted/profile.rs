@@ -32,8 +32,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The number of requests of the trace. After so many generated requests, the sweeps begin again at other
-    /// addresses.
+    /// The number of requests of the trace. After this number of generated requests, the sweeps begin again at
+    /// other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests

@@ -7,9 +7,10 @@
 //! the step continues. Files are chosen at random with equal probability, except for removal. The parameter `removed`
 //! selects the file to remove: a cache removes its oldest file, and a temporary file is the latest file.
 //!
-//! For each step, the random draws are in this order. The first is the kind of step. Then follow, if they are random,
-//! the position in the large file, or the file and the size of the piece, or the size of the new file and the files
-//! that are removed to make space for it. The last are the gaps, one for each request of the step.
+//! For each step, the random draws are in this order. The first is the kind of step. The next draws depend on the kind,
+//! and are made only for values that are random: the position in the large file; the file and the size of the piece; or
+//! the size of the new file and the files that are removed to make space for it. The last are the gaps, one for each
+//! request of the step.
 
 mod rows;
 
@@ -105,8 +106,7 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         *until = sum / 100.0;
     }
     if sum >= 100.0 {
-        let expected =
-            "less than the part of 100 that hot_percent, read_percent and append_percent leave";
+        let expected = "less than 100 minus hot_percent, read_percent and append_percent";
         return Err(contradiction(name, "remove_percent", removed, expected));
     }
     Ok(FileMix {

@@ -65,7 +65,7 @@ parameters! {
         dulo_cut: Cut = "block", "", "Ours.";
         /// Whether a staged page that is written again keeps its position in the stage or becomes the newest page of
         /// the stage.
-        dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say this.";
+        dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say what a hit changes.";
     }
 }
 

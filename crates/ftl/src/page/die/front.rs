@@ -6,7 +6,7 @@ use super::Pool;
 /// Number of levels: the pools with the most room, those with one page less, and those with two pages less.
 const LEVELS: usize = 3;
 
-/// The pools with the most room, and those with one or two pages less. Usually writes go to the pools in turn, so
+/// The pools with the most room, and those with at most two pages less. Usually writes go to the pools in turn, so
 /// the rooms of all pools differ by at most two pages. After an erase, all writes go to the pool of the erased
 /// block until it has no more room than the other pools. In both cases, the pools have to be compared only rarely.
 #[derive(Clone, Default)]

@@ -236,7 +236,7 @@ impl Victims {
     }
 
     /// The first candidate of `pool` for which `skips` returns false; the very first candidate if `skips` returns
-    /// true for all. Only for [`Order::FewestClosed`].
+    /// true for all. `None` if the order is not [`Order::FewestClosed`].
     pub fn first_but(&mut self, pool: u32, mut skips: impl FnMut(u32) -> bool) -> Option<u32> {
         let Table::FewestClosed(table) = &mut self.table else {
             return None;
@@ -259,7 +259,7 @@ impl Victims {
 
     /// The candidate with the fewest valid pages of all planes, with the number of its valid pages and its block
     /// number. Blocks are numbered across the planes: one block of each plane in turn. Among equals, the candidate
-    /// with the lowest number is returned. Only for [`Order::FewestNumbered`].
+    /// with the lowest number is returned. `None` if the order is not [`Order::FewestNumbered`].
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         match &self.table {
             Table::FewestNumbered(table) => table.fewest_valid_of_all(),
