@@ -23,7 +23,7 @@ use crate::contract::Checked;
 use crate::engine::{EngineConfig, Replay, Statistics};
 use crate::error::SimError;
 use crate::events::Clock;
-use crate::host::Scheduler;
+use crate::host::{JobTimes, Scheduler};
 use crate::mapping::{in_units, units_per_page};
 use crate::metrics::MergeCost;
 use crate::paging::{AddressMap, Addressing, Align};
@@ -146,7 +146,7 @@ impl Config {
         }
         for (key, word, _) in replaced {
             without_effect.retain(|(known, _)| known != key);
-            // A value from a profile is replaced without a word, because the user did not set it.
+            // A value from a profile is replaced without a warning, because the user did not set it.
             if self.asked.given.iter().any(|given| given == key) {
                 without_effect.push(((*key).to_owned(), format!("with bytes it is {word}")));
             }
@@ -589,16 +589,17 @@ impl Config {
         self.is_timed() && self.typed.host.replay == Replay::Trace
     }
 
-    /// The times for which a read and any other request of a closed loop occupy the host's thread; `None` if they take
-    /// no time there.
-    fn job(&self) -> Option<[Ticks; 2]> {
+    /// The times for which a request of a closed loop occupies the host's thread; `None` if it takes no time there.
+    fn job(&self) -> Option<JobTimes> {
         let host = &self.typed.host;
         let read = match host.job_read_ns {
             0.0 => host.job_ns,
             own => own,
         };
-        let times = [read, host.job_ns].map(|time| from_units(time, TICKS_PER_NS));
-        (host.replay == Replay::Closed && times != [0, 0]).then_some(times)
+        let [read, other, sleep] =
+            [read, host.job_ns, host.job_sleep_ns].map(|time| from_units(time, TICKS_PER_NS));
+        let is_timed = [read, other, sleep] != [0; 3];
+        (host.replay == Replay::Closed && is_timed).then_some(JobTimes { read, other, sleep })
     }
 
     pub(crate) fn engine(&self, span_pages: u64) -> EngineConfig {

@@ -56,8 +56,11 @@ impl Config {
                 nanoseconds => phase(nanoseconds),
             },
             page: phase(device.firmware_page_ns),
+            program: phase(device.firmware_program_ns),
+            unit_pages: self.typed.flash.program_unit.into(),
         };
-        let takes = firmware.command.max(firmware.read).max(firmware.page);
+        let of_command = firmware.command.max(firmware.read);
+        let takes = of_command.max(firmware.page).max(firmware.program);
         (takes > 0).then_some(firmware)
     }
 
@@ -126,7 +129,7 @@ impl Config {
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;
-        // A trim has no data. One that writes zeros reaches the buffer before an earlier write whose data still move.
+        // A trim has no data. A trim that writes zeros reaches the buffer before an earlier write whose data still move.
         let moves_data = self.link().is_some() || self.dram().is_some();
         host.queues > 1
             || (device.firmware_cores > 1 && !self.firmware().is_none_or(is_alike))

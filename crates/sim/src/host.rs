@@ -19,31 +19,43 @@ choices! {
     }
 }
 
+/// The times for which a request of a closed loop occupies the host's thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct JobTimes {
+    /// Ticks for a read.
+    pub read: Ticks,
+    /// Ticks for any other request.
+    pub other: Ticks,
+    /// Ticks in addition, for a request whose answer the thread waited for.
+    pub sleep: Ticks,
+}
+
 /// The thread of the host that issues the requests of a closed loop. For each request it collects the answer and sends
-/// the next request. Answers that arrive meanwhile wait for the thread.
+/// the next request. Answers that arrive meanwhile wait for the thread. A thread that has served all answers sleeps until
+/// the next one arrives.
 pub struct Job {
-    /// The times for a read and for any other request.
-    times: [Ticks; 2],
+    times: JobTimes,
     /// The time at which the thread has served all answers so far.
     free: Ticks,
 }
 
 impl Job {
-    /// A thread that spends `times[0]` on a read and `times[1]` on any other request.
-    pub fn new(times: [Ticks; 2]) -> Self {
+    /// A thread that spends `times` on requests.
+    pub fn new(times: JobTimes) -> Self {
         Self { times, free: 0 }
     }
 
-    /// The time that the thread spends on a request with `operation`.
-    pub fn time(&self, operation: Operation) -> Ticks {
-        self.times[usize::from(operation != Operation::Read)]
-    }
-
-    /// The answer to a request with `operation` arrives at `now`. Returns when the thread collects it.
-    pub fn collects(&mut self, now: Ticks, operation: Operation) -> Ticks {
+    /// The answer to a request with `operation` arrives at `now`. Returns when the thread collects it, and when the thread
+    /// has served it, so that the next request arrives.
+    pub fn collects(&mut self, now: Ticks, operation: Operation) -> (Ticks, Ticks) {
         let begin = now.max(self.free);
-        self.free = begin.saturating_add(self.time(operation));
-        begin
+        let time = match operation {
+            Operation::Read => self.times.read,
+            _ => self.times.other,
+        };
+        let sleep = if self.free < now { self.times.sleep } else { 0 };
+        self.free = begin.saturating_add(time).saturating_add(sleep);
+        (begin, self.free)
     }
 }
 
@@ -55,7 +67,7 @@ pub enum Waiting {
         queue: BTreeMap<(u64, u64), u32>,
         /// First sector of the request sent last.
         last: u64,
-        /// The number of requests that were added. It is the arrival rank of the latest of them.
+        /// The number of requests that were added. It is also the arrival rank of the request that was added last.
         arrivals: u64,
     },
     /// Queue in arrival order.

@@ -26,7 +26,7 @@ const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
 /// The condition that the run has a clock.
 const CLOCK: &str = "clock";
-
+const FIRMWARE: &str = "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0 or device.firmware_program_ns > 0";
 choices! {
     /// The number of bits that each cell stores.
     pub enum CellMode {
@@ -204,7 +204,7 @@ parameters! {
         read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
         /// Time to program the cells from the page register.
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
-        /// Times of a read for each type of page, in microseconds with / between them, in place of flash.read_us.
+        /// Times of a read in microseconds, one for each type of page, separated by /. They replace flash.read_us.
         read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK];
         /// Times of a program for each type of page, in place of flash.program_us.
         program_times_us: String = "", "us", "none: one type of page; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK];
@@ -232,8 +232,8 @@ parameters! {
         erase_uj: f64 = "124" in MICROJOULES, "uJ", ENERGIES, needs &["bytes and device.plp != none|failed"];
         /// Energy of a byte on the channel.
         transfer_uj_per_byte: f64 = "0.002" in MICROJOULES, "uJ", ENERGIES, needs &["bytes and device.plp != none|failed"];
-        /// Bits that a cell holds. The value is used for flash.cell_mode=pslc, and for device.paired_loss: as many
-        /// pages share a word line.
+        /// Bits that a cell holds. The value is used for flash.cell_mode=pslc, and for device.paired_loss, where it is the
+        /// number of pages that share a word line.
         bits_per_cell: u32 = "1" in Kind::Integer { min: 1, max: 8 }, "bits", OURS, needs &["flash.cell_mode = pslc or cell-modes or bytes and device.paired_loss > 0"];
         /// Whether cells hold all their bits, or one bit (pSLC). With one bit, a block has pages_per_block /
         /// bits_per_cell pages, which are read in flash.pslc_read_us and programmed in flash.pslc_program_us.
@@ -337,6 +337,8 @@ parameters! {
         job_ns: f64 = "0" in NANOSECONDS, "ns", "fio with one job over AHCI: 17000 to 20000, from a measured D3-S4610 (docs/DRIVES.md)", needs &[CLOCK, "host.replay = closed"];
         /// The same time for a read; 0: host.job_ns.
         job_read_ns: f64 = "0" in NANOSECONDS, "ns", "fio with one job over AHCI: 17000, from a measured D3-S4610 (docs/DRIVES.md)", needs &[CLOCK, "host.replay = closed"];
+        /// Additional time of that thread for a request whose answer it had to wait for: the thread slept, and was woken.
+        job_sleep_ns: f64 = "0" in NANOSECONDS, "ns", "fio with one job over AHCI, one write outstanding: about 10000, from a measured D3-S4610 (docs/DRIVES.md)", needs &[CLOCK, "host.replay = closed"];
         /// Factor by which arrival times are multiplied.
         time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS, needs &["host.replay = trace"];
         /// Number of outstanding requests at which the run stops, with a warning; 0: the run never stops for that reason.
@@ -346,8 +348,8 @@ parameters! {
         attribution: Attribution = "request", "", OURS, needs &[CLOCK];
         /// Number of queues in which requests wait; weighted round robin decides which queue sends next. docs/SPEC.md, Front end.
         queues: u32 = "1" in Kind::Integer { min: 1, max: 256 }, "", "NVMe has up to 65535", needs &[CLOCK], excludes FOREKNOWN;
-        /// Weights of the queues: one number for all, or one for each with / between them, from 1 to 256.
-        queue_weights: String = "1", "", "weighted round robin of NVMe, there by class", needs &[CLOCK, "host.queues > 1"];
+        /// Weights of the queues, from 1 to 256: one number for all queues, or one number for each queue, separated by /.
+        queue_weights: String = "1", "", "NVMe has weighted round robin between classes of queues", needs &[CLOCK, "host.queues > 1"];
         /// Largest number of requests that a queue sends in its turn, for each unit of its weight.
         queue_burst: u32 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "requests", "the arbitration burst of NVMe", needs &[CLOCK, "host.queues > 1"];
         /// Largest number of requests of one queue in the device at a time; 0: the only limit is host.queue_depth,
@@ -384,8 +386,8 @@ parameters! {
         /// Probability that an interrupted program destroys the earlier pages of its word line; only a faulty drive does this.
         paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS, needs &["bytes"];
         /// Whether the device keeps enough room free to repeat interrupted programs, however often the power
-        /// fails: docs/DURABILITY.md, Room. A served device does so by default; a run whose power fails always
-        /// does.
+        /// fails: docs/DURABILITY.md, Room. A served device has this by default, and a run whose power fails has it
+        /// always.
         power_may_fail: bool = "false", "", OURS;
         /// Time of a firmware core for each request, before the buffer sees the request.
         firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO", needs &[CLOCK];
@@ -393,10 +395,13 @@ parameters! {
         firmware_read_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 21500 for 4 KiB of a 970 PRO", needs &[CLOCK];
         /// Time of a firmware core for each page that is read or written.
         firmware_page_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 460 for each 4 KiB written to a 970 PRO", needs &[CLOCK];
+        /// Time of a firmware core for each program unit (flash.program_unit) that the written pages complete, in addition: for the write that brings
+        /// the last page of the unit. docs/SPEC.md, Front end.
+        firmware_program_ns: f64 = "0" in NANOSECONDS, "ns", "0; 40,000 in a SATA drive, estimated from its write latencies (docs/DRIVES.md)", needs &[CLOCK];
         /// Number of firmware cores, each of which handles one request at a time.
-        firmware_cores: u32 = "1" in Kind::Integer { min: 1, max: 1024 }, "", OURS, needs &[CLOCK, "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0"], excludes FOREKNOWN_CORES;
+        firmware_cores: u32 = "1" in Kind::Integer { min: 1, max: 1024 }, "", OURS, needs &[CLOCK, FIRMWARE], excludes FOREKNOWN_CORES;
         /// Energy of a request on a firmware core; for energy.firmware_mj.
-        firmware_uj: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0"];
+        firmware_uj: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, FIRMWARE];
         /// Maximum number of commands that the device holds at a time; 0 for no limit. A command beyond this number
         /// waits until another command is answered, and its response time includes this wait.
         command_slots: u32 = "0", "", "no limit", needs &[CLOCK];
@@ -438,9 +443,9 @@ parameters! {
         /// nearest: the size is rounded to the nearest number of pages. rmw: as cover, and partly written pages are
         /// read first.
         align: Align = "cover", "", "nearest: EPO (2011)", excludes OTHER_BYTES;
-        /// Unit to which requests are aligned before they are divided into pages: nearest rounds to it; cover and rmw
-        /// enlarge requests to it, except trims. The unit is a multiple of 512 bytes. 0: nearest rounds to pages, and
-        /// the other rules do not enlarge requests.
+        /// Unit to which requests are aligned before they are divided into pages, a multiple of 512 bytes. With trace.align
+        /// = nearest, sizes are rounded to it; with cover and rmw, requests except trims are enlarged to it. 0: nearest
+        /// rounds to pages, and the other rules do not enlarge requests.
         align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page", excludes OTHER_BYTES_LIVE;
         /// What happens to a request beyond the device: it is an error; its address is wrapped round; or all
         /// addresses of the trace are shrunk evenly.
@@ -455,7 +460,8 @@ parameters! {
         costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)", needs &["flash"], excludes NO_CLOCK;
         /// Whether reads of merges count in ftl.merge_time_ms.
         merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
-        /// Whether transfers of merges count in ftl.merge_time_ms, each copied page once out and once in.
+        /// Whether transfers of merges count in ftl.merge_time_ms: for each copied page, one out of the flash and one
+        /// into it.
         merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
         /// Whether the dirty pages that remain in the buffer after the last request are destaged.
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1", needs &["pages"];

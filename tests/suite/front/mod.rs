@@ -73,6 +73,36 @@ fn a_request_is_on_a_core_before_the_buffer_has_it() {
     assert_eq!(responses(&reads, &mixed), [1400, 4500 + 50_000, 5500]);
 }
 
+/// Units of two pages: the second page, and the fourth and the sixth, which one request brings, complete a unit each. A read
+/// completes none.
+#[test]
+fn a_write_that_completes_a_program_unit_takes_longer_on_the_core() {
+    let pairs = [
+        "device.firmware_cores=64",
+        "device.firmware_ns=1000",
+        "device.firmware_program_ns=300",
+        "flash.program_unit=2",
+        "ftl.kind=striped",
+        "flash.summary_page=false",
+    ];
+    let of = [
+        (0, 0, 1, Operation::Write),
+        (10 * US, 1, 1, Operation::Write),
+        (20 * US, 0, 2, Operation::Read),
+        (30 * US, 2, 4, Operation::Write),
+        (40 * US, 6, 1, Operation::Write),
+    ];
+    let times = responses(&pairs, &of);
+    assert_eq!(times[..2], [1000, 1300]);
+    assert_eq!(times[3..], [1600, 1000]);
+    // Each page is a unit of its own.
+    let alone = responses(&pairs[..3], &of);
+    assert_eq!(alone[..2], [1300, 1300]);
+    assert_eq!(alone[3..], [2200, 1300]);
+    // No other time of the firmware is needed.
+    assert_eq!(responses(&[pairs[0], pairs[2]], &of)[3], 1200);
+}
+
 #[test]
 fn firmware_that_is_a_delay_has_a_core_for_each_request() {
     let pairs = [

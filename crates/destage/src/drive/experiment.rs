@@ -13,7 +13,7 @@ use destage_sim::settings::{Origin, Settings};
 use destage_trace::{Operation, Request};
 use destage_workload::Requests;
 
-use super::knobs::{JOB, JOB_READ};
+use super::knobs::{JOB, JOB_READ, SLEEP};
 use super::scaled::Scaled;
 use crate::error::Error;
 use crate::grid::Combination;
@@ -227,7 +227,7 @@ impl Arrivals {
             Self::Closed { .. } | Self::Job { .. } => "closed",
         };
         if !matches!(self, Self::Job { .. }) {
-            for key in [JOB, JOB_READ] {
+            for key in [JOB, JOB_READ, SLEEP] {
                 set(settings, key, "0");
             }
         }

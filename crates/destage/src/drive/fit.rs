@@ -20,7 +20,8 @@ use super::check::{Check, CheckPlan, Compared, Ready, Summary, check_from, summe
 use super::experiment::States;
 use super::knobs::{
     BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, JOB, JOB_READ, Knobs,
-    LOADED, LOADED_PAGES, PROGRAM, PULSE, READ, RETRIES, RETRY, SUSPEND, SUSPENSION, TAIL,
+    LOADED, LOADED_PAGES, PROGRAM, PULSE, READ, RETRIES, RETRY, SLEEP, SUSPEND, SUSPENSION, TAIL,
+    UNIT,
 };
 use super::linear::inverse;
 use super::loads;
@@ -239,8 +240,8 @@ struct Off {
     line: u64,
     /// The measured quantity.
     what: String,
-    /// The logarithm of modelled / measured, divided by the allowed error. A modelled value of twice the measured one
-    /// therefore has the same error, but for the sign, as a modelled value of half the measured one.
+    /// The logarithm of modelled / measured, divided by the allowed error. So modelled
+    /// values of twice and of half the measured value have errors of the same size, with opposite signs.
     error: f64,
     /// The measured value minus the modelled one, in the unit of the file. If the measurement was repeated, the
     /// nearer end of the measured range counts, and the difference is 0 within the range.
@@ -315,8 +316,8 @@ const BUFFERS: [f64; 5] = [0.5e6, 1e6, 2e6, 4e6, 8e6];
 const FIRMWARE_CORES: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
 /// The largest number of firmware cores that a fit tries.
 const MOST_CORES: f64 = 256.0;
-/// The first estimate of the share of the firmware in the time of a single read, and that of the share of pages that are read
-/// again, in percent.
+/// The first estimates of two shares: of the firmware in the time of a single read, and of the pages that are read again, in
+/// percent.
 const OF_FIRMWARE: f64 = 0.2;
 const FIRST_RETRIES: f64 = 2.0;
 /// Sectors of 512 bytes in a request of the smallest size.
@@ -667,11 +668,11 @@ impl Search<'_> {
     }
 
     /// Makes the coarse steps for drives without measured latencies over load. If the files have a queue depth
-    /// experiment, the search begins from several assumptions on what limits the rate. The first is that the firmware
-    /// does, with several numbers of cores beside that of the profile: all cores together handle requests at the highest
-    /// measured rate, so with more cores each request takes longer, and steps of one of the two parameters alone would
-    /// change the rate. The second is that the bus does; then there are as many cores as there can be requests, so that the
-    /// firmware time is a delay. The last are that the thread of the host that issues the requests limits the rate of reads,
+    /// experiment, the search begins from several assumptions on what limits the rate. The first assumption is that
+    /// the firmware limits the rate; it is tried with several numbers of cores beside that of the profile. All cores
+    /// together handle requests at the highest measured rate, so with more cores each request takes longer, and steps of
+    /// one of the two parameters alone would change the rate. The second assumption is that the bus limits the rate; then
+    /// there are as many cores as there can be requests, so that the firmware time is a delay. The last assumptions are that the thread of the host that issues the requests limits the rate of reads,
     /// or of all requests.
     fn limits(
         &mut self,
@@ -716,10 +717,10 @@ impl Search<'_> {
         let [gap_of_reads, gap_of_writes] =
             most.map(|rate| 1e9 / if rate > 0.0 { rate } else { highest });
         for limits_writes in [false, true] {
-            let mut changes = self.alone("randread", numbers)?;
+            let mut changes = self.alone("randread", gap_of_reads, numbers)?;
             changes.push((job_read, gap_of_reads));
             if limits_writes {
-                changes.extend(self.alone("randwrite", numbers)?);
+                changes.extend(self.alone("randwrite", gap_of_writes, numbers)?);
                 changes.extend([(job, gap_of_writes), (cores, MOST_CORES)]);
             }
             let trial = self.changed(numbers, &changes);
@@ -756,10 +757,11 @@ impl Search<'_> {
     }
 
     /// First values of the times of a request of the kind `op` that no other request delays, from those of one job at
-    /// depth 1. For reads: a short time of the firmware, equal times for all types of page, and a few pages that are read
-    /// again, which take the time at the 99th percentile. For writes: the firmware takes all of the median, and programs
-    /// delay a few writes up to the 99th percentile. Empty if there are no such requests.
-    fn alone(&self, op: &str, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
+    /// depth 1, if the host's thread spends `job` nanoseconds on each. For reads: a short time of the firmware, equal times
+    /// for all types of page, and a few pages that are read again, which take the time at the 99th percentile. For writes:
+    /// the firmware takes all of the median, programs delay a few writes up to the 99th percentile, and the thread needs
+    /// what remains between two writes to wake up. Empty if there are no such requests.
+    fn alone(&self, op: &str, job: f64, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
         let bus = self.knobs.find(BUS).map_or(0.0, |place| numbers[place]);
         let mut found = Vec::new();
         for file in self.files.iter().filter(|file| file.shape == Shape::Depth) {
@@ -770,7 +772,12 @@ impl Search<'_> {
                 }
                 let [median, slow] = [file.number(row, "p50_us")?, file.number(row, "p99_us")?];
                 let inside = (median - SECTORS * bus / 1e3).max(0.0);
-                let mut times = vec![(FIRMWARE, 1e3 * inside), (DRAM, 1e3 * (slow - median))];
+                let between = 1e9 / file.number(row, "iops")? - 1e3 * median;
+                let mut times = vec![
+                    (FIRMWARE, 1e3 * inside),
+                    (UNIT, 1e3 * (slow - median)),
+                    (SLEEP, between - job),
+                ];
                 if op == "randread" {
                     let cells = inside * (1.0 - OF_FIRMWARE);
                     let types = (0..TYPES.len()).filter_map(|of| self.knobs.read_time(of));

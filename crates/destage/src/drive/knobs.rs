@@ -29,7 +29,7 @@ impl Knob {
     /// every drive has.
     fn absent(&self) -> Option<f64> {
         match self.key {
-            JOB | JOB_READ | DRAM => Some(LEAST_TIME),
+            JOB | JOB_READ | SLEEP | UNIT => Some(LEAST_TIME),
             RETRIES => Some(LEAST_RETRIES),
             _ => None,
         }
@@ -79,6 +79,8 @@ pub(super) const RETRY: &str = "flash.read_retry_us";
 /// The time that the host's thread spends on each request of a closed loop, and that time for a read.
 pub(super) const JOB: &str = "host.job_ns";
 pub(super) const JOB_READ: &str = "host.job_read_ns";
+/// The additional time of that thread for a request whose answer it waited for.
+pub(super) const SLEEP: &str = "host.job_sleep_ns";
 pub(super) const READ: &str = "flash.read_us";
 pub(super) const BUS: &str = "host.bus_ns_per_sector";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
@@ -94,10 +96,12 @@ pub(super) const LOADED: &str = "flash.read_loaded_percent";
 pub(super) const LOADED_PAGES: &str = "device.loaded_pages";
 /// The time for which a program occupies the DRAM.
 pub(super) const DRAM: &str = "device.dram_program_ns";
+/// The time of a firmware core for the write that completes a program unit, in addition.
+pub(super) const UNIT: &str = "device.firmware_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 23] = [
+const KNOBS: [Knob; 25] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
@@ -114,6 +118,7 @@ const KNOBS: [Knob; 23] = [
     whole(knob(CORES, 1.0, (1.0, 256.0), &[Shape::Depth])),
     knob(JOB, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
     knob(JOB_READ, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
+    knob(SLEEP, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
     read_time(0),
     read_time(1),
     read_time(2),
@@ -145,16 +150,12 @@ const KNOBS: [Knob; 23] = [
     )),
     knob(LOADED, 50.0, (1.0, 1000.0), &[Shape::Latency]),
     whole(knob(LOADED_PAGES, 15.0, (1.0, 1e6), &[Shape::Latency])),
-    knob(
-        DRAM,
-        LEAST_TIME,
-        (LEAST_TIME, 1e6),
-        &[Shape::Latency, Shape::Depth],
-    ),
+    knob(DRAM, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Latency]),
+    knob(UNIT, LEAST_TIME, (LEAST_TIME, 1e6), &[Shape::Depth]),
 ];
 
-/// The shortest time that a fit tries for the host's thread, and for a program in the DRAM, in nanoseconds. It stands for no
-/// time at all.
+/// The shortest time that a fit tries for the host's thread, for a program in the DRAM, and for a firmware core that completes
+/// a program unit, in nanoseconds. It stands for no time at all.
 const LEAST_TIME: f64 = 1.0;
 /// The smallest share of pages that a fit tries, in percent. It stands for a drive that reads no page again.
 const LEAST_RETRIES: f64 = 0.001;
@@ -242,7 +243,7 @@ impl Knobs {
             BURST => traits.stalls && has(PACE, BURSTS),
             BUFFER => traits.stalls,
             LOADED | LOADED_PAGES => traits.slower.is_some(),
-            DRAM => traits.wait.is_some() || !is_delay,
+            DRAM => traits.wait.is_some(),
             key if key.starts_with(SUSPENSION) => !has(SUSPEND_KIND, "never"),
             _ => true,
         };

@@ -4,7 +4,7 @@ use destage_base::{Ticks, choices};
 
 use super::front::FrontConfig;
 use crate::events::Clock;
-use crate::host::{Attribution, Scheduler};
+use crate::host::{Attribution, JobTimes, Scheduler};
 use crate::paging::Addressing;
 
 choices! {
@@ -56,9 +56,8 @@ pub struct EngineConfig {
     pub clock: Clock,
     /// When requests arrive.
     pub replay: Replay,
-    /// The times for which a request of a closed loop occupies the host's thread: that of a read, and that of any other
-    /// request. `None` if the thread takes no time.
-    pub job: Option<[Ticks; 2]>,
+    /// The times of the host's thread in a closed loop. `None` if the thread takes no time.
+    pub job: Option<JobTimes>,
     /// Factor by which the times of arrival are multiplied.
     pub time_scale: f64,
     /// The request to which a completion is credited.

@@ -30,6 +30,10 @@ pub struct Firmware {
     pub read: Ticks,
     /// Ticks for each page that is read or written, in addition.
     pub page: Ticks,
+    /// Ticks for each program unit that the written pages complete, in addition.
+    pub program: Ticks,
+    /// Pages of a program unit; at least 1.
+    pub unit_pages: u64,
 }
 
 /// The times of the DRAM.
@@ -215,6 +219,8 @@ pub(super) struct Front {
     slots: Slots,
     pub link: Option<Wire>,
     firmware: Option<Firmware>,
+    /// Pages that were written after the last complete program unit.
+    unfinished: u64,
     dram: Option<Dram>,
     load: Option<Load>,
     servers: [Server; 4],
@@ -242,6 +248,7 @@ impl Front {
             },
             link: config.link,
             firmware: config.firmware,
+            unfinished: 0,
             dram: config.dram,
             load: config.load,
             servers,
@@ -290,16 +297,23 @@ impl Front {
         next
     }
 
-    /// The time that `active` needs on a core, in ticks; `None` if cores are not simulated.
-    pub fn on_core(&self, active: &Active) -> Option<Ticks> {
+    /// `active` comes to a core. Returns the time that it needs there, in ticks; `None` if cores are not simulated.
+    pub fn on_core(&mut self, active: &Active) -> Option<Ticks> {
         let firmware = self.firmware?;
-        let (command, pages) = match active.request.operation {
-            Operation::Read => (firmware.read, active.asked.span.pages),
-            Operation::Write => (firmware.command, active.asked.span.pages),
-            Operation::Flush | Operation::Trim => (firmware.command, 0),
+        let pages = u64::from(active.asked.span.pages);
+        let (command, pages, units) = match active.request.operation {
+            Operation::Read => (firmware.read, pages, 0),
+            Operation::Write => {
+                self.unfinished += pages;
+                let units = self.unfinished / firmware.unit_pages;
+                self.unfinished %= firmware.unit_pages;
+                (firmware.command, pages, units)
+            }
+            Operation::Flush | Operation::Trim => (firmware.command, 0, 0),
         };
-        let of_pages = firmware.page.saturating_mul(pages.into());
-        Some(command.saturating_add(of_pages))
+        let of_pages = firmware.page.saturating_mul(pages);
+        let of_units = firmware.program.saturating_mul(units);
+        Some(command.saturating_add(of_pages).saturating_add(of_units))
     }
 
     /// The time that `pages` pages need to move into the DRAM or out of it, in ticks; `None` if DRAM is not

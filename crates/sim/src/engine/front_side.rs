@@ -211,7 +211,7 @@ impl<P: Probe> Engine<'_, P> {
         let time = self
             .link
             .front
-            .as_ref()
+            .as_mut()
             .and_then(|front| front.on_core(active));
         match time {
             Some(time) => {

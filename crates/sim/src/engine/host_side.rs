@@ -271,10 +271,9 @@ impl<P: Probe> Engine<'_, P> {
         let now = self.link.events.now();
         let active = &mut self.link.active[id];
         if let Some(job) = &mut self.queue.job {
-            let at = job.collects(now, active.request.operation);
+            let (at, next) = job.collects(now, active.request.operation);
             // The time until the thread collects the answer is a wait in the host.
             active.sent += at - now;
-            let next = at.saturating_add(job.time(active.request.operation));
             self.link.events.at(at, Event::Collected(id));
             if self.next.is_some() {
                 self.link.events.at(next, Event::Arrival);

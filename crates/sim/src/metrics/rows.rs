@@ -77,7 +77,7 @@ metrics! {
     /// Mean wait of a message for the link to the host.
     HOST_LINK_OUT_WAIT_MS = "host.link_out_wait_ms", "ms";
     /// Fraction of time for which the firmware's cores are busy; only with device.firmware_ns,
-    /// device.firmware_read_ns or device.firmware_page_ns.
+    /// device.firmware_read_ns, device.firmware_page_ns or device.firmware_program_ns.
     DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
     /// Mean wait of a request for a core.
     DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";

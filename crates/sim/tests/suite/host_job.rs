@@ -96,6 +96,23 @@ fn reads_have_a_time_of_their_own() {
     assert_eq!(alone[10].0, 10 * READ * MICROSECOND);
 }
 
+/// With one request outstanding, the thread has nothing to do until the answer arrives, so it sleeps each time. With sixteen,
+/// it sleeps once, before the first answer.
+#[test]
+fn a_thread_that_waited_for_an_answer_takes_longer() {
+    let pairs = ["host.job_ns=7000", "host.job_sleep_ns=5000"];
+    let one = reads(&[&pairs[..], &["host.queue_depth=1"]].concat());
+    for (index, (arrival, response)) in one.iter().enumerate() {
+        assert_eq!(*response, READ * MICROSECOND);
+        assert_eq!(*arrival, index as u64 * (READ + 12) * MICROSECOND);
+    }
+    let sixteen = reads(&[&pairs[..], &["host.queue_depth=16"]].concat());
+    let awake = reads(&[pairs[0], "host.queue_depth=16"]);
+    for (with, without) in sixteen.iter().zip(&awake).skip(16) {
+        assert_eq!(*with, (without.0 + 5 * MICROSECOND, without.1));
+    }
+}
+
 /// Each page is either read once or read again, as many pages as the parameter says, and a page stays what it is.
 #[test]
 fn some_pages_are_read_again() {

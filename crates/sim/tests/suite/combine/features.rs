@@ -148,7 +148,14 @@ pub const FEATURES: &[Feature] = &[
     set("slower reads", &["flash.read_loaded_percent=40"]),
     set("pages read again", &["flash.read_retry_percent=5"]),
     set("closed loop", &["host.replay=closed"]),
-    set("host's thread", &["host.replay=closed", "host.job_ns=9000"]),
+    set(
+        "host's thread",
+        &[
+            "host.replay=closed",
+            "host.job_ns=9000",
+            "host.job_sleep_ns=4000",
+        ],
+    ),
     set("C-LOOK", &["host.scheduler=clook"]),
     set("warm-up", &["sim.warmup_requests=50"]),
     set("reference's clock", &["sim.clock=double_ms"]),
