@@ -305,6 +305,18 @@ impl Considered<'_> {
         row.read(row.default).as_ref() != Ok(value) && self.lacks(row).next().is_none()
     }
 
+    /// The text for users of the alternatives of `condition` that hold; each names all that holds together.
+    fn met_parts(&self, condition: &str) -> String {
+        let met = condition
+            .split(" or ")
+            .filter(|part| read(part).holds(self));
+        let in_words = |part: &str| {
+            let clauses: Vec<String> = part.split(" and ").map(in_words).collect();
+            clauses.join(" together with ")
+        };
+        met.map(in_words).collect::<Vec<_>>().join(", or ")
+    }
+
     /// Whether `exclusion`, in the row of `key`, applies to the present value of `key`.
     fn applies(&self, key: &str, exclusion: &Exclusion) -> bool {
         let of_value = format!("{key} {}", exclusion.value);
@@ -454,7 +466,7 @@ impl Config {
             .map(|(key, row, value, _)| (key.clone(), value.to_string(), row.default));
         Err(SimError::Excluded(Refusal {
             refused: refused.collect(),
-            with: in_words(exclusion.with),
+            with: considered.met_parts(exclusion.with),
             because: exclusion.because,
         }))
     }

@@ -231,7 +231,7 @@ mod tests {
             ),
             (
                 "flash.suspend=keeps_end flash.scheduling=commands_reads_first",
-                "flash.suspend = keeps_end: a read that keeps the end of what it interrupts needs an end that is known when the command is issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first, or flash.parallel_units > 1",
+                "flash.suspend = keeps_end: a read that keeps the end of what it interrupts needs an end that is known when the command is issued; expected flash.suspend = never, or to be without flash.scheduling = commands_arrival or commands_reads_first",
             ),
         ] {
             assert_eq!(refusal(pairs), expected, "{pairs}");
