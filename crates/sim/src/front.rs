@@ -128,7 +128,9 @@ impl Config {
     /// Whether the front end can change the order of requests even if the scheduler keeps this order.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
-        let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;
+        let is_alike = |firmware: Firmware| {
+            firmware.page == 0 && firmware.program == 0 && firmware.read == firmware.command
+        };
         // A trim has no data. A trim that writes zeros reaches the buffer before an earlier write whose data still move.
         let moves_data = self.link().is_some() || self.dram().is_some();
         host.queues > 1
@@ -144,6 +146,28 @@ mod tests {
     #[test]
     fn nothing_of_it_is_on_by_default() {
         assert!(Settings::new().resolve().unwrap().front().is_none());
+    }
+
+    #[test]
+    fn cores_reorder_requests_if_their_times_differ() {
+        let one = ["device.firmware_ns=1000"];
+        let two = ["device.firmware_ns=1000", "device.firmware_cores=2"];
+        for time in [
+            "device.firmware_read_ns=900",
+            "device.firmware_page_ns=100",
+            "device.firmware_program_ns=100",
+        ] {
+            let reorders = |pairs: &[&str]| {
+                let mut settings = Settings::new();
+                for pair in pairs {
+                    settings.set_pair(pair).unwrap();
+                }
+                settings.resolve().unwrap().front_reorders()
+            };
+            assert!(!reorders(&two));
+            assert!(!reorders(&[&one[..], &[time]].concat()), "{time}");
+            assert!(reorders(&[&two[..], &[time]].concat()), "{time}");
+        }
     }
 
     #[test]

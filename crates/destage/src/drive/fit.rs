@@ -759,8 +759,8 @@ impl Search<'_> {
     /// First values of the times of a request of the kind `op` that no other request delays, from those of one job at
     /// depth 1, if the host's thread spends `job` nanoseconds on each. For reads: a short time of the firmware, equal times
     /// for all types of page, and a few pages that are read again, which take the time at the 99th percentile. For writes:
-    /// the firmware takes all of the median, programs delay a few writes up to the 99th percentile, and the thread needs
-    /// what remains between two writes to wake up. Empty if there are no such requests.
+    /// the firmware takes all of the median, those that complete a program unit take the time at the 99th percentile, and
+    /// the thread needs what remains between two writes to wake up. Empty if there are no such requests.
     fn alone(&self, op: &str, job: f64, numbers: &[f64]) -> Result<Vec<(usize, f64)>, Error> {
         let bus = self.knobs.find(BUS).map_or(0.0, |place| numbers[place]);
         let mut found = Vec::new();
@@ -772,22 +772,23 @@ impl Search<'_> {
                 }
                 let [median, slow] = [file.number(row, "p50_us")?, file.number(row, "p99_us")?];
                 let inside = (median - SECTORS * bus / 1e3).max(0.0);
-                let between = 1e9 / file.number(row, "iops")? - 1e3 * median;
-                let mut times = vec![
-                    (FIRMWARE, 1e3 * inside),
-                    (UNIT, 1e3 * (slow - median)),
-                    (SLEEP, between - job),
-                ];
-                if op == "randread" {
+                let times = if op == "randread" {
                     let cells = inside * (1.0 - OF_FIRMWARE);
                     let types = (0..TYPES.len()).filter_map(|of| self.knobs.read_time(of));
                     found.extend(types.map(|place| (place, cells)));
-                    times = vec![
+                    [
                         (FIRMWARE_READ, 1e3 * inside * OF_FIRMWARE),
                         (RETRIES, FIRST_RETRIES),
                         (RETRY, slow - median),
-                    ];
-                }
+                    ]
+                } else {
+                    let between = 1e9 / file.number(row, "iops")? - 1e3 * median;
+                    [
+                        (FIRMWARE, 1e3 * inside),
+                        (UNIT, 1e3 * (slow - median)),
+                        (SLEEP, between - job),
+                    ]
+                };
                 let times = times.into_iter();
                 found.extend(times.filter_map(|(key, time)| Some((self.knobs.find(key)?, time))));
             }

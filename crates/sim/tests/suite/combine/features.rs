@@ -139,6 +139,10 @@ pub const FEATURES: &[Feature] = &[
         "firmware",
         &["device.firmware_ns=100", "device.firmware_cores=2"],
     ),
+    set(
+        "completed program units",
+        &["device.firmware_program_ns=5000"],
+    ),
     set("command slots", &["device.command_slots=3"]),
     set("DRAM", &["device.dram_ns_per_byte=0.1"]),
     set(
