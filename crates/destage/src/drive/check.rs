@@ -7,10 +7,10 @@ use destage_sim::settings::Settings;
 use destage_trace::Operation;
 use serde_json::{Map, Value, json};
 
-use super::experiment::{BLOCK, Bench, Course, Load, OF_STREAM, STREAMS, States, Steady};
+use super::experiment::{BLOCK, Bench, Course, Load, OF_STREAM, Pattern, STREAMS, States, Steady};
 use super::measured::{Measurements, Shape};
 use super::readings::{self, AtDepth, Fill, Interval, Latency, Reading, USED};
-use super::scaled::{FullSize, GIB, Scale, Scaled};
+use super::scaled::{Buffer, FullSize, GIB, Scale, Scaled};
 use crate::compare::Effort;
 use crate::csv;
 use crate::error::Error;
@@ -201,12 +201,17 @@ impl Ready {
 fn made_small(measurements: &Measurements, plan: &CheckPlan) -> Result<Scaled, Error> {
     let used_gib = readings::used_gib(measurements)?;
     let drive = FullSize::new(&plan.settings)?;
-    let made = drive.made_small(plan.scale, used_gib.map(|gib| gib * GIB));
+    let made = drive.made_small(plan.scale, used_gib.map(|gib| gib * GIB), Buffer::SameBytes);
     match (used_gib, measurements.rows.first()) {
         (Some(_), Some(row)) => made.map_err(|cause| measurements.because(row, USED, cause)),
         _ => made,
     }
 }
+
+/// A drive whose host writes zones is simulated with all its superblocks, or with this many if it has more. Zones are
+/// reduced as superblocks are, so with fewer superblocks there are fewer zones, and a larger share of them is being
+/// written. What these zones do not use yet is room for garbage collection.
+const ZONED_SUPERBLOCKS: u32 = 1024;
 
 /// The scaled-down drive of `plan` for each chain of `fill`.
 fn filled(
@@ -217,7 +222,12 @@ fn filled(
     let drive = FullSize::new(&plan.settings)?;
     let mut drives = Vec::new();
     for chain in &fill.chains {
-        let made = drive.made_small(plan.scale, Some(chain.used_gib * GIB));
+        let mut scale = plan.scale;
+        let mut phases = chain.phases.iter();
+        if phases.any(|(phase, ..)| matches!(phase.pattern, Pattern::Zones { .. })) {
+            scale.superblocks = scale.superblocks.max(ZONED_SUPERBLOCKS);
+        }
+        let made = drive.made_small(scale, Some(chain.used_gib * GIB), Buffer::SameShare);
         let because = |place: usize, column: &str, cause: Error| {
             measurements.because(&measurements.rows[place], column, cause)
         };
@@ -474,7 +484,8 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compared, summed};
+    use super::super::measured::Row;
+    use super::*;
 
     fn compared(error: f64) -> Compared {
         Compared {
@@ -501,5 +512,43 @@ mod tests {
             let of = &summed(rows.iter())[0];
             assert_eq!((of.rows, of.median, of.p90), (errors.len(), median, p90));
         }
+    }
+
+    /// A drive with zones has the superblocks of the full drive, so the share of active zones is that of the full drive.
+    #[test]
+    fn a_drive_with_zones_is_not_reduced_to_few_superblocks() {
+        let columns =
+            "drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s";
+        let rows = [
+            "D,r,1,500,zns-noshuffle,activeZones: 2 pagesPerZone: 16384,524288,1,1.1,900",
+            "D,r,2,500,uniform,,4096,1,1.5,800",
+        ];
+        let fields = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let measurements = Measurements {
+            file: "waf.csv".to_owned(),
+            shape: Shape::Fill,
+            columns: fields(columns),
+            rows: (2..)
+                .zip(rows)
+                .map(|(line, text)| Row {
+                    line,
+                    fields: fields(text),
+                })
+                .collect(),
+        };
+        let mut settings = Settings::new();
+        settings.load_profile("datacenter-tlc").unwrap();
+        settings.set_pair("flash.blocks_per_plane=700").unwrap();
+        let plan = CheckPlan::new(settings);
+        let Ready::Fill(_, drives) = Ready::new(&measurements, &plan).unwrap() else {
+            panic!("these are rows of a fill");
+        };
+        let blocks = drives.iter().map(|drive| {
+            let text = drive.settings.text("flash.blocks_per_plane").unwrap();
+            text.parse::<u32>().unwrap()
+        });
+        let blocks: Vec<_> = blocks.collect();
+        assert_eq!(blocks[0], 700);
+        assert!((256..=384).contains(&blocks[1]), "{blocks:?}");
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! Each trial changes the parameters of a scaled-down simulated drive. It then repeats the experiments of the rows
 //! that are [for fitting](super::split), through the code of [`check`](super::check()). Parameters that follow
-//! directly from measured values are computed first: the firmware time from the writes at the lightest load, the read
+//! directly from measured values are computed first: the share that the drive programs for itself from the fill in
+//! order, the firmware time from the writes at the lightest load, the read
 //! times of the page types from the reads at that load, and the program time from the saturated rate. The remaining
 //! parameters are searched one after another, with smaller and smaller steps. The search uses no derivatives, because
 //! percentiles are not smooth functions: a median between two modes of a distribution jumps. All trials simulate the
@@ -20,8 +21,8 @@ use super::check::{Check, CheckPlan, Compared, Ready, Summary, check_from, summe
 use super::experiment::States;
 use super::knobs::{
     BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, JOB, JOB_READ, Knobs,
-    LOADED, LOADED_PAGES, PROGRAM, PULSE, READ, RETRIES, RETRY, SLEEP, SUSPEND, SUSPENSION, TAIL,
-    UNIT,
+    LOADED, LOADED_PAGES, OWN, PROGRAM, PULSE, READ, RETRIES, RETRY, SLEEP, SUSPEND, SUSPENSION,
+    TAIL, UNIT,
 };
 use super::linear::inverse;
 use super::loads;
@@ -258,6 +259,17 @@ impl Off {
 /// The errors of a trial, in the order of the rows.
 type Errors = Vec<Off>;
 
+/// The measured values whose errors a step of the search reduces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Values {
+    /// All values of all experiments but fills.
+    Others,
+    /// The write amplification of fills; their rates if no amplification was measured.
+    Amplification,
+    /// All values of fills.
+    Fills,
+}
+
 /// The allowed error of a quantity: as a fraction of the measured value, and as an amount in the unit of the file.
 /// The larger of the two applies. `None` if the quantity is not fitted.
 fn wanted(what: &str) -> Option<(f64, f64)> {
@@ -270,7 +282,7 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
         "write p50" => (0.05, 1.0),
         "write p99" => (0.3, 20.0),
         RATE => (0.01, 0.0),
-        "waf" => (0.01, 0.0),
+        AMPLIFICATION => (0.01, 0.0),
         "host_mib_per_s" => (0.02, 0.0),
         "randread iops" | "randwrite iops" | "seq read iops" | "seq write iops" => (0.05, 0.0),
         "randread p50" | "randwrite p50" | "randread p99" | "randwrite p99" | "seq read p50"
@@ -289,6 +301,10 @@ const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
 const FINE_STEPS: [f64; 1] = [1.1];
 /// Step factors of the last refinement; see [`COARSE_STEPS`].
 const LAST_STEPS: [f64; 1] = [1.04];
+/// Step factors of the search for the number of blocks, and those of its refinement. A hundredth of the blocks changes
+/// the write amplification by about as much.
+const BLOCK_STEPS: [f64; 3] = [1.2, 1.05, 1.02];
+const LAST_BLOCK_STEPS: [f64; 2] = [1.01, 1.004];
 /// The largest number of times that parameters are computed from measured values in one call.
 const READINGS: usize = 3;
 /// The percentiles that give the read times of the three page types. Each type has a third of the reads, and few
@@ -296,6 +312,8 @@ const READINGS: usize = 3;
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
 /// The quantity that gives the program time.
 const RATE: &str = "saturated writes_per_s";
+/// The quantity that gives the ratio of flash to used capacity.
+const AMPLIFICATION: &str = "waf";
 /// Starting points of the search for the times of program suspension. Each has the fixed time of a suspension and the
 /// time of a program pulse, in microseconds.
 const SUSPENSIONS: [(f64, f64); 6] = [
@@ -378,9 +396,26 @@ fn loss(errors: Option<&Errors>) -> f64 {
 }
 
 impl Search<'_> {
-    /// The errors of the drive with the parameters `numbers`; `None` if no drive can have these parameters. If
-    /// `fills` is true, only fill experiments are simulated; otherwise all experiments except fills are simulated.
+    /// The errors of `values` of the drive with the parameters `numbers`; `None` if no drive can have these parameters.
     fn errors(
+        &mut self,
+        numbers: &[f64],
+        values: Values,
+        requests: u64,
+    ) -> Result<Option<Errors>, Error> {
+        let found = self.simulated(numbers, values != Values::Others, requests)?;
+        let is_amplification = |off: &Off| off.what == AMPLIFICATION;
+        Ok(found.map(|mut errors| {
+            if values == Values::Amplification && errors.iter().any(is_amplification) {
+                errors.retain(is_amplification);
+            }
+            errors
+        }))
+    }
+
+    /// The errors of all simulated values, like [`Self::errors`]. If `fills` is true, only fill experiments are
+    /// simulated; otherwise all experiments except fills are simulated.
+    fn simulated(
         &mut self,
         numbers: &[f64],
         fills: bool,
@@ -439,46 +474,47 @@ impl Search<'_> {
         let (has_fills, has_latency) = (has(Shape::Fill), has(Shape::Latency));
         let has_others = self.files.iter().any(|file| file.shape != Shape::Fill);
         if has_fills {
-            let blocks: Vec<_> = self.knobs.find(BLOCKS).into_iter().collect();
-            self.descend(
-                &mut numbers,
-                &blocks,
-                true,
-                coarse,
-                &[1.2, 1.05, 1.02, 1.01, 1.004],
-            )?;
+            let place = |key: &str| self.knobs.find(key).into_iter().collect::<Vec<_>>();
+            let (blocks, program) = (place(BLOCKS), place(PROGRAM));
             if !has_others {
-                let program: Vec<_> = self.knobs.find(PROGRAM).into_iter().collect();
-                for steps in [&COARSE_STEPS[..], &FINE_STEPS, &LAST_STEPS] {
-                    self.descend(&mut numbers, &program, true, coarse, steps)?;
-                }
+                numbers = self.filled(&numbers)?;
+            }
+            let steps = [&BLOCK_STEPS[..], &LAST_BLOCK_STEPS].concat();
+            self.descend(&mut numbers, &blocks, Values::Amplification, coarse, &steps)?;
+            if !has_others {
+                // A drive with shorter programs collects garbage earlier, and so programs a little more.
+                let steps = [&COARSE_STEPS[1..], &FINE_STEPS, &LAST_STEPS].concat();
+                self.descend(&mut numbers, &program, Values::Fills, coarse, &steps)?;
+                let steps = &LAST_BLOCK_STEPS;
+                self.descend(&mut numbers, &blocks, Values::Amplification, coarse, steps)?;
+                self.descend(&mut numbers, &program, Values::Fills, coarse, &LAST_STEPS)?;
             }
         }
         if !has_others {
             return Ok(numbers);
         }
-        let own = |key: &str| key != BLOCKS && key != DIES;
+        let is_other = |key: &str| ![BLOCKS, OWN, DIES].contains(&key);
         let others: Vec<_> = (0..numbers.len())
-            .filter(|place| own(self.knobs.all()[*place].key))
+            .filter(|place| is_other(self.knobs.all()[*place].key))
             .collect();
         if has_latency {
             self.begin(&mut numbers, coarse)?;
             let searched = self.searched();
             self.dies(&mut numbers, coarse)?;
             self.read_off(&mut numbers, fine)?;
-            self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
-            self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
+            self.descend(&mut numbers, &searched, Values::Others, fine, &FINE_STEPS)?;
+            self.descend(&mut numbers, &others, Values::Others, fine, &LAST_STEPS)?;
         } else {
             let estimate = self.rates(&numbers)?;
             let mut loss_of = |numbers: &[f64]| {
-                Ok::<_, Error>(loss(self.errors(numbers, false, coarse)?.as_ref()))
+                Ok::<_, Error>(loss(self.errors(numbers, Values::Others, coarse)?.as_ref()))
             };
             if loss_of(&estimate)? < loss_of(&numbers)? {
                 numbers = estimate;
             }
             self.limits(&mut numbers, &others, coarse)?;
-            self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
-            self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
+            self.descend(&mut numbers, &others, Values::Others, fine, &FINE_STEPS)?;
+            self.descend(&mut numbers, &others, Values::Others, fine, &LAST_STEPS)?;
         }
         Ok(numbers)
     }
@@ -525,10 +561,10 @@ impl Search<'_> {
     /// measurement and trial. The parameters of the best trial replace `numbers`.
     fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (light, _) = self.lightest("write", "50")?;
-        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut best = loss(self.errors(numbers, Values::Others, requests)?.as_ref());
         let mut trial = numbers.clone();
         for _ in 0..READINGS {
-            let Some(errors) = self.errors(&trial, false, requests)? else {
+            let Some(errors) = self.errors(&trial, Values::Others, requests)? else {
                 break;
             };
             let lacks = |what: &str| {
@@ -558,7 +594,7 @@ impl Search<'_> {
             if trial == before {
                 break;
             }
-            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
             if found < best {
                 (best, *numbers) = (found, trial.clone());
             }
@@ -576,12 +612,12 @@ impl Search<'_> {
         let [Some(fixed), Some(pulse), Some(tail)] =
             [SUSPEND, PULSE, TAIL].map(|key| self.knobs.find(key))
         else {
-            return self.descend(numbers, &searched, false, requests, &COARSE_STEPS);
+            return self.descend(numbers, &searched, Values::Others, requests, &COARSE_STEPS);
         };
         let (_, most) = self.lightest("read", "99.9")?;
         let (_, many) = self.lightest("read", "99")?;
         let (_, median) = self.lightest("read", "50")?;
-        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut best = loss(self.errors(numbers, Values::Others, requests)?.as_ref());
         let mut starts = vec![(best, numbers.clone())];
         let mut estimate = numbers.clone();
         if let (Some(most), Some(median)) = (most.or(many), median) {
@@ -595,14 +631,20 @@ impl Search<'_> {
                 let (low, high) = self.knobs.all()[tail].bounds;
                 trial[tail] = rounded(trial[tail] * longer).clamp(low, high);
                 self.read_off(&mut trial, requests)?;
-                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
                 starts.push((found, trial));
             }
         }
         starts.sort_by(|(one, _), (other, _)| one.total_cmp(other));
         for (_, mut trial) in starts.into_iter().take(STARTS) {
-            self.descend(&mut trial, &searched, false, requests, &COARSE_STEPS)?;
-            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            self.descend(
+                &mut trial,
+                &searched,
+                Values::Others,
+                requests,
+                &COARSE_STEPS,
+            )?;
+            let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
             if found < best {
                 (best, *numbers) = (found, trial);
             }
@@ -616,21 +658,45 @@ impl Search<'_> {
         let (Some(burst), Some(buffer)) = (self.knobs.find(BURST), self.knobs.find(BUFFER)) else {
             return Ok(());
         };
-        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut best = loss(self.errors(numbers, Values::Others, requests)?.as_ref());
         let before = numbers.clone();
         for units in BURSTS {
             for bytes in BUFFERS {
                 let mut trial = before.clone();
                 (trial[burst], trial[buffer]) = (units, bytes);
                 self.read_off(&mut trial, requests)?;
-                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
                 if found < best {
                     (best, *numbers) = (found, trial);
                 }
             }
         }
         let searched = self.searched();
-        self.descend(numbers, &searched, false, requests, &COARSE_STEPS)
+        self.descend(numbers, &searched, Values::Others, requests, &COARSE_STEPS)
+    }
+
+    /// `numbers` with the program time with which all dies together program at the highest rate of a fill.
+    fn filled(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+        let mut most = 0.0_f64;
+        for file in self.files.iter().filter(|file| file.shape == Shape::Fill) {
+            for row in &file.rows {
+                most = most.max(file.number(row, "host_mib_per_s")?);
+            }
+        }
+        let bytes_per_s = most * f64::from(1 << 20);
+        let time = 1e6 * self.of_all_dies(numbers)? / bytes_per_s;
+        let program = self.knobs.find(PROGRAM).filter(|_| time.is_finite());
+        let changes: Vec<_> = program.into_iter().map(|place| (place, time)).collect();
+        Ok(self.changed(numbers, &changes))
+    }
+
+    /// The bytes of one program unit of each plane of each die of the drive with the parameters `numbers`.
+    fn of_all_dies(&self, numbers: &[f64]) -> Result<f64, Error> {
+        let config = self.knobs.settings(numbers).resolve()?;
+        let flash = &config.typed.flash;
+        let geometry = config.geometry();
+        let planes = f64::from(geometry.dies) * f64::from(geometry.planes);
+        Ok(planes * f64::from(flash.program_unit.max(1)) * flash.page_bytes as f64)
     }
 
     /// Computes the first values of the parameters that saturated rates determine. Each rate is assumed to be limited by
@@ -644,10 +710,7 @@ impl Search<'_> {
         };
         let rate = |column: &str| file.positive(row, column);
         let config = self.knobs.settings(numbers).resolve()?;
-        let flash = &config.typed.flash;
         let dies = f64::from(config.geometry().dies);
-        let planes = f64::from(config.geometry().planes);
-        let unit = f64::from(flash.program_unit.max(1)) * flash.page_bytes as f64 * planes;
         let sectors = rate("rbps")?.max(rate("wbps")?) / 512.0;
         for (key, number) in [
             (BUS, 1e9 / sectors),
@@ -657,7 +720,7 @@ impl Search<'_> {
                 1e9 / rate("rseqiops")?.max(rate("rrandiops")?),
             ),
             (READ, 1e6 * dies / rate("rrandiops")?),
-            (PROGRAM, 1e6 * dies * unit / rate("wbps")?),
+            (PROGRAM, 1e6 * self.of_all_dies(numbers)? / rate("wbps")?),
         ] {
             if let Some(place) = self.knobs.find(key) {
                 let (low, high) = self.knobs.all()[place].bounds;
@@ -693,7 +756,7 @@ impl Search<'_> {
         let ([Some(cores), Some(firmware), Some(of_read), Some(bus)], true) =
             (found, highest > 0.0)
         else {
-            return self.descend(numbers, places, false, requests, &COARSE_STEPS);
+            return self.descend(numbers, places, Values::Others, requests, &COARSE_STEPS);
         };
         let gap = 1e9 / highest;
         let mut starts = vec![numbers.clone()];
@@ -748,8 +811,8 @@ impl Search<'_> {
         places: &[usize],
         requests: u64,
     ) -> Result<(), Error> {
-        self.descend(&mut trial, places, false, requests, &COARSE_STEPS)?;
-        let found = loss(self.errors(&trial, false, requests)?.as_ref());
+        self.descend(&mut trial, places, Values::Others, requests, &COARSE_STEPS)?;
+        let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
         if found < *best {
             (*best, *numbers) = (found, trial);
         }
@@ -807,7 +870,7 @@ impl Search<'_> {
         let reads: Vec<_> = (0..numbers.len())
             .filter(|place| self.knobs.all()[*place].key.starts_with(SUSPENSION))
             .collect();
-        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let mut best = loss(self.errors(numbers, Values::Others, requests)?.as_ref());
         for factor in [0.5, 2.0] {
             let mut has_moved = false;
             loop {
@@ -822,8 +885,14 @@ impl Search<'_> {
                     break;
                 }
                 self.read_off(&mut trial, requests)?;
-                self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
-                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                self.descend(
+                    &mut trial,
+                    &reads,
+                    Values::Others,
+                    requests,
+                    &COARSE_STEPS[1..],
+                )?;
+                let found = loss(self.errors(&trial, Values::Others, requests)?.as_ref());
                 if found >= best * CLEARLY_BETTER {
                     break;
                 }
@@ -842,11 +911,11 @@ impl Search<'_> {
         &mut self,
         numbers: &mut [f64],
         places: &[usize],
-        fills: bool,
+        values: Values,
         requests: u64,
         steps: &[f64],
     ) -> Result<(), Error> {
-        let mut best = loss(self.errors(numbers, fills, requests)?.as_ref());
+        let mut best = loss(self.errors(numbers, values, requests)?.as_ref());
         let places: Vec<_> = places
             .iter()
             .filter(|place| !self.knobs.is_absent(numbers, **place))
@@ -862,7 +931,7 @@ impl Search<'_> {
                             break;
                         }
                         numbers[place] = after;
-                        let found = loss(self.errors(numbers, fills, requests)?.as_ref());
+                        let found = loss(self.errors(numbers, values, requests)?.as_ref());
                         if found >= best * BETTER {
                             numbers[place] = before;
                             break;
@@ -900,8 +969,8 @@ impl Search<'_> {
         // The errors of all experiments; `None` if no drive can have these parameters.
         let both = |search: &mut Self, numbers: &[f64]| -> Result<Option<Errors>, Error> {
             let mut all = Some(Vec::new());
-            for fills in [false, true] {
-                let some = search.errors(numbers, fills, requests)?;
+            for values in [Values::Others, Values::Fills] {
+                let some = search.errors(numbers, values, requests)?;
                 all = all.zip(some).map(|(all, some)| [all, some].concat());
             }
             Ok(all)

@@ -100,9 +100,13 @@ pub(super) const DRAM: &str = "device.dram_program_ns";
 pub(super) const UNIT: &str = "device.firmware_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
+/// The share of each superblock that the drive programs for itself, in percent.
+pub(super) const OWN: &str = "ftl.own_percent";
+
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 25] = [
+const KNOBS: [Knob; 26] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
+    knob(OWN, 3.0, (0.1, 25.0), &[Shape::Fill]),
     knob(
         FIRMWARE,
         5000.0,
@@ -237,14 +241,21 @@ impl Knobs {
         if let Some(wait) = traits.wait {
             begin(&mut start, DRAM, (1000.0 * wait).round());
         }
-        let has = |key: &str, text: &str| start.text(key).as_deref() == Some(text);
+        let has =
+            |start: &Settings, key: &str, text: &str| start.text(key).as_deref() == Some(text);
+        // Only this layer has the parameter.
+        let own = traits.own.filter(|_| has(&start, "ftl.kind", "striped"));
+        if let Some(percent) = own {
+            begin(&mut start, OWN, (100.0 * percent).round() / 100.0);
+        }
         let is_delay = shapes.contains(&Shape::Latency);
         let is_of_drive = |knob: &Knob| match knob.key {
-            BURST => traits.stalls && has(PACE, BURSTS),
+            OWN => own.is_some(),
+            BURST => traits.stalls && has(&start, PACE, BURSTS),
             BUFFER => traits.stalls,
             LOADED | LOADED_PAGES => traits.slower.is_some(),
             DRAM => traits.wait.is_some(),
-            key if key.starts_with(SUSPENSION) => !has(SUSPEND_KIND, "never"),
+            key if key.starts_with(SUSPENSION) => !has(&start, SUSPEND_KIND, "never"),
             _ => true,
         };
         let has_types = is_delay || shapes.contains(&Shape::Depth);
@@ -338,7 +349,7 @@ impl Knobs {
         let geometry = settings.resolve().ok()?.geometry();
         let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
         let row = planes * u64::from(geometry.data_pages()) * geometry.page_bytes;
-        let own = settings.text("ftl.own_percent");
+        let own = settings.text(OWN);
         let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
         // A thousandth is added to allow for rounding.
         Some(self.used_bytes? * 1.001 / (row as f64 * (1.0 - own / 100.0)))
@@ -406,7 +417,7 @@ mod tests {
         let traits = Traits {
             stalls: true,
             slower: Some((200_000.0, 1e12)),
-            wait: None,
+            ..Traits::default()
         };
         let knobs = Knobs::new(&start, &[Shape::Latency], None, &traits);
         for (key, text) in [
@@ -429,8 +440,8 @@ mod tests {
     fn a_parameter_that_the_user_set_is_not_fitted() {
         let traits = Traits {
             stalls: true,
-            slower: None,
-            wait: None,
+            own: Some(4.0),
+            ..Traits::default()
         };
         for (shape, pair) in [
             (Shape::Depth, "device.firmware_cores=4"),
@@ -438,6 +449,7 @@ mod tests {
             (Shape::Rates, "flash.read_us=45"),
             (Shape::Latency, "buffer.capacity_bytes=4194304"),
             (Shape::Fill, "ftl.reserve_percent=9"),
+            (Shape::Fill, "ftl.own_percent=2"),
         ] {
             let mut start = Settings::new();
             start.load_profile("datacenter-tlc").unwrap();

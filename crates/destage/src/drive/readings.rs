@@ -302,6 +302,11 @@ fn intervals(measurements: &Measurements, group: &[usize]) -> Result<Vec<Interva
     Ok(intervals)
 }
 
+/// Whether a file that names its write pattern `text` fills the drive in order.
+pub(super) fn is_in_order(text: &str) -> bool {
+    matches!(pattern(text, "", None), Some(Pattern::Sequential))
+}
+
 /// The write pattern that a file names `text`, with the parameter `detail` and requests of `block` bytes; `None` if the
 /// pattern is not known.
 fn pattern(text: &str, detail: &str, block: Option<u64>) -> Option<Pattern> {

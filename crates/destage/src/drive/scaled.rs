@@ -5,7 +5,8 @@
 //! [`Scale::superblocks`]. The ratio of the flash to the used capacity equals that of the full drive; blocks that are
 //! open or kept free by garbage collection do not count as flash here. Blocks with fewer pages are erased more often,
 //! so an erase is shortened by the same factor. The write buffer is that of the full drive, but not larger than 0.5 % of
-//! the capacity that the host uses, or than two program units of each die if these are more.
+//! the capacity that the host uses, or than two program units of each die if these are more. For fills the buffer is
+//! reduced as the capacity is; see [`Buffer`].
 
 use destage_base::parameter::Value;
 use destage_nand::Geometry;
@@ -37,6 +38,17 @@ impl Default for Scale {
             units: 8,
         }
     }
+}
+
+/// How the write buffer of a scaled-down drive follows from that of the full drive. In both cases the buffer has at
+/// most [`BUFFER_SHARE`] of the used capacity, and at least two program units of each die.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Buffer {
+    /// The same number of bytes, so that the buffer absorbs bursts as long as those that the full drive absorbs.
+    SameBytes,
+    /// The same share of the used capacity, so that as many writes as in the full drive find their page in the buffer.
+    /// A larger share would absorb rewrites of popular pages that the flash of the full drive has to program.
+    SameShare,
 }
 
 /// A scaled-down drive.
@@ -186,12 +198,17 @@ impl<'s> FullSize<'s> {
         self.offered * self.config.geometry().page_bytes
     }
 
-    /// The drive scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` means all bytes that the
-    /// drive offers.
+    /// The drive scaled down by `scale`, with a buffer by the rule `buffer`. The host uses `used_bytes` of the full
+    /// drive; `None` means all bytes that the drive offers.
     ///
     /// # Errors
     /// If the drive offers fewer than `used_bytes`, or if these are so few that nothing is left of them.
-    pub fn made_small(&self, scale: Scale, used_bytes: Option<f64>) -> Result<Scaled, Error> {
+    pub fn made_small(
+        &self,
+        scale: Scale,
+        used_bytes: Option<f64>,
+        buffer: Buffer,
+    ) -> Result<Scaled, Error> {
         let used_bytes = used_bytes.unwrap_or(self.bytes() as f64);
         if used_bytes > self.bytes() as f64 * 1.000_001 {
             return Err(impossible(format!(
@@ -201,7 +218,7 @@ impl<'s> FullSize<'s> {
             )));
         }
         let used = used_bytes / self.config.geometry().page_bytes as f64;
-        made_small(self.settings, &self.config, scale, used)
+        made_small(self.settings, &self.config, scale, used, buffer)
     }
 }
 
@@ -234,6 +251,7 @@ fn made_small(
     config: &Config,
     scale: Scale,
     used: f64,
+    buffer: Buffer,
 ) -> Result<Scaled, Error> {
     let geometry = config.geometry();
     let own = Shape::of(&geometry);
@@ -295,7 +313,11 @@ fn made_small(
     let open = 2 * shape.dies * unit * geometry.page_bytes;
     let largest = ((bytes as f64 * BUFFER_SHARE) as u64).max(open);
     if let Some(Value::Integer(own)) = config.parameters().get("buffer.capacity_bytes") {
-        let size = (*own).min(largest) / geometry.page_bytes * geometry.page_bytes;
+        let reduced = match buffer {
+            Buffer::SameBytes => *own,
+            Buffer::SameShare => ((*own as f64 * used_pages as f64 / used) as u64).max(open),
+        };
+        let size = reduced.min(*own).min(largest) / geometry.page_bytes * geometry.page_bytes;
         set("buffer.capacity_bytes", size.to_string());
     }
     made.remove("device.capacity_bytes");
@@ -311,3 +333,34 @@ fn made_small(
 
 /// A program unit with fewer pages counts as this many pages when the pages of a block are scaled down.
 const MIN_UNIT: u64 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A buffer of 4 GiB is less than 0.5 % of the drive. For a fill it keeps its share of the used capacity; one that
+    /// would become smaller than two program units of each die has their size.
+    #[test]
+    fn the_buffer_of_a_fill_keeps_its_share() {
+        let made = |bytes: u64, rule: Buffer| {
+            let mut settings = Settings::new();
+            settings.load_profile("datacenter-tlc").unwrap();
+            let pair = format!("buffer.capacity_bytes={bytes}");
+            settings.set_pair(&pair).unwrap();
+            let full = FullSize::new(&settings).unwrap();
+            let small = full.made_small(Scale::default(), None, rule).unwrap();
+            let buffer = small.settings.text("buffer.capacity_bytes").unwrap();
+            let used = small.used(1) as f64;
+            (buffer.parse::<f64>().unwrap(), used, full.bytes() as f64)
+        };
+        let units = f64::from(2 * 32 * 3 * 32_768);
+        let whole = 4 << 30;
+        let (buffer, used, of_full) = made(whole, Buffer::SameShare);
+        assert!((buffer / used / (whole as f64 / of_full) - 1.0).abs() < 1e-3);
+        assert!(buffer > units);
+        let (buffer, used, _) = made(whole, Buffer::SameBytes);
+        assert!((buffer / used - BUFFER_SHARE).abs() < 1e-5);
+        let (buffer, ..) = made(64 << 20, Buffer::SameShare);
+        assert_eq!(buffer, units);
+    }
+}

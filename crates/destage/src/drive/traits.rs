@@ -3,6 +3,7 @@
 
 use super::loads;
 use super::measured::{Measurements, Shape};
+use super::readings;
 use crate::error::Error;
 
 /// A limit on the 99th percentile of write times, in microseconds. A drive that exceeds it at a load well below
@@ -29,6 +30,8 @@ pub(super) struct Traits {
     pub slower: Option<(f64, f64)>,
     /// If writes of a drive that does not stall wait at a load well below saturation: the time, in microseconds.
     pub wait: Option<f64>,
+    /// The share of its flash that the drive programs for itself, in per cent, if a sequential fill shows it.
+    pub own: Option<f64>,
 }
 
 /// The measured times of one load.
@@ -82,7 +85,33 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
         }
     }
     traits.wait = traits.wait.filter(|_| !traits.stalls);
+    for file in files.iter().filter(|file| file.shape == Shape::Fill) {
+        traits.own = own(file)?;
+    }
     Ok(traits)
+}
+
+/// The share of its flash that the drive programs for itself, in per cent: what it programs beyond the written pages
+/// while an empty drive is written in order, when there is no garbage to collect. `None` if the drive programs no more
+/// than is written. A counter whose unit is not known may say so; such tables are scaled to this fill.
+fn own(file: &Measurements) -> Result<Option<f64>, Error> {
+    let (mut written, mut programmed, mut before) = (0.0, 0.0, 0.0);
+    for row in &file.rows {
+        if !readings::is_in_order(file.text(row, "pattern")) {
+            continue;
+        }
+        let until = file.number(row, "drive_writes")?;
+        // The counts of a phase begin at 0.
+        let interval = if until > before {
+            until - before
+        } else {
+            until
+        };
+        written += interval;
+        programmed += interval * file.number(row, "waf")?;
+        before = until;
+    }
+    Ok((programmed > written).then(|| 100.0 * (1.0 - written / programmed)))
 }
 
 /// The loads of `file`, the lightest first.
@@ -163,6 +192,38 @@ mod tests {
         assert_eq!((waits.stalls, waits.wait), (false, Some(30.0)));
         let slower = found([48.0, 8.0, 9.0], [80.0, 8.0, 9.0]);
         assert_eq!(slower.slower, Some((80.0, 15_000.0)));
+    }
+
+    /// The share that a drive programs for itself is seen in the fill in order only, and weighted by what is written.
+    #[test]
+    fn a_fill_in_order_shows_what_the_drive_programs_for_itself() {
+        let found = |lines: &[&str]| {
+            let fields = |line: &&str| line.split(',').map(str::to_owned).collect();
+            let file = Measurements {
+                file: "waf.csv".to_owned(),
+                shape: Shape::Fill,
+                columns: ["pattern", "drive_writes", "waf"].map(str::to_owned).into(),
+                rows: (2..)
+                    .zip(lines)
+                    .map(|(line, text)| Row {
+                        line,
+                        fields: fields(text),
+                    })
+                    .collect(),
+            };
+            traits(&[file]).unwrap().own
+        };
+        let fill = ["sequential,0.25,1.1", "sequential,1,1.05", "uniform,0.5,2"];
+        // 0.25 capacities at 1.1 and 0.75 at 1.05: the drive programs 1.0625 for each capacity written.
+        let own = found(&fill).unwrap();
+        assert!((own - 100.0 * 0.0625 / 1.0625).abs() < 1e-9, "{own}");
+        assert_eq!(found(&fill[2..]), None);
+        // A counter that was scaled to the fill in order.
+        let scaled = [
+            "sequential-noshuffle,0.5,0.93",
+            "sequential-noshuffle,1,1.06",
+        ];
+        assert_eq!(found(&scaled), None);
     }
 
     /// If writes take longer than reads, their time is no part of the time of reads.

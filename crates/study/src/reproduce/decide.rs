@@ -130,13 +130,13 @@ impl Verdict {
                 "The paper's own trace gives the published value within the declared tolerance or, if the paper publishes no value, shows what the paper says; or a worked example of the paper comes out as printed."
             }
             Self::SignReproduced => {
-                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size; or what the paper says in words comes out within the declared limits, such as an order, a bound, or that something hardly changes. It is so with every seed, unpublished setting and open rule that was tried. The input is a stand-in, another recording or a relative (a part) of the paper's trace, or it is the paper's own trace, and the paper publishes the size of an effect, of which only the direction and at least the declared share come out."
+                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size; or what the paper says in words comes out within the declared limits, such as an order, a bound, or that something hardly changes. The result is the same with every seed, unpublished setting and open rule that was tried. The input is a stand-in, another recording or a relative (a part) of the paper's trace, or it is the paper's own trace, and the paper publishes the size of an effect, of which only the direction and at least the declared share come out."
             }
             Self::SignOnly => {
                 "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
             }
             Self::Holds => {
-                "A statement about all streams of requests is true of every stream that was tried, or a statement about a stream that it names, or one of the project's own, is true of the runs that its row names, at the scale of this report. No trace of a paper is needed."
+                "A statement about all streams of requests is true of every stream that was tried. Or a statement about one stream, or a statement of this project, is true of the runs that its row names, at the scale of this report. No trace of a paper is needed."
             }
             Self::Consistent => {
                 "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved."

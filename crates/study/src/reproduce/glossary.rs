@@ -28,7 +28,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "3/4 behind a verdict",
-        "The claim was judged in four cases and holds in three of them. The cases are the base run, each other seed, and each unpublished setting, with each seed with which the setting was run. A setting that was run with some of the sizes or inputs of a claim only is judged with these. A case in which every judged value is that of the base run, to the last digit, tests nothing: it is named, and is not counted. Combinations of readings are not among the cases; their number stands beside, as in 2 of 4 readings, or in the text. An under-determined claim has no such count if the count does not decide: if it holds in all cases or in none, and an assumption, a reading, a fitted parameter or the size of the effect is the reason; in place of the count stands how it comes out in the base run.",
+        "The claim was judged in four cases and holds in three of them. The cases are the base run, each other seed, and each unpublished setting, with each seed with which the setting was run. If a setting was run with only some of the sizes or inputs of a claim, it is judged with these. A case in which every judged value is that of the base run, to the last digit, tests nothing: it is named, and is not counted. Combinations of readings are not among the cases; their number stands beside, as in 2 of 4 readings, or in the text. Some under-determined claims hold in all cases or in none, so that the count does not decide: an assumption, a reading, a fitted parameter or the size of the effect is the reason. Their rows show the result of the base run instead of a count.",
     ),
     (
         "seed",

@@ -87,7 +87,7 @@ impl Case<'_> {
         if outcome.evidence.fitted && outcome.verdict != Verdict::UnderDetermined {
             let does = match outcome.first.holds {
                 true => "chosen so that it would hold",
-                false => "fitted; the claim fails all the same",
+                false => "fitted, but the claim still fails",
             };
             folded.push(format!("Besides, {} {does}.", self.fitted()));
         }

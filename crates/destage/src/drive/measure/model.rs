@@ -9,7 +9,7 @@ use destage_sim::run::live::{Ask, Live, Media};
 use destage_sim::settings::{Config, Origin, Settings};
 
 use super::super::experiment::BLOCK;
-use super::super::scaled::{FullSize, Scale};
+use super::super::scaled::{Buffer, FullSize, Scale};
 use super::kept::digest;
 use super::target::{Action, Command, Done, Target};
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl Modelled {
     /// If the settings contradict each other, or give no size.
     pub fn new(name: &str, settings: &Settings, scale: Scale) -> Result<Self, Error> {
         let full = FullSize::new(settings)?;
-        let drive = full.made_small(scale, None)?;
+        let drive = full.made_small(scale, None, Buffer::SameBytes)?;
         let mut settings = drive.settings.clone();
         for (key, value) in [("host.queue_depth", SLOTS), ("sim.precondition", "none")] {
             let origin = Origin::Given("a drive that is measured".to_owned());
