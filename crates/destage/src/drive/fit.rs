@@ -264,10 +264,12 @@ type Errors = Vec<Off>;
 enum Values {
     /// All values of all experiments but fills.
     Others,
-    /// The write amplification of fills; their rates if no amplification was measured.
-    Amplification,
     /// All values of fills.
     Fills,
+    /// The write amplification of fills.
+    Amplification,
+    /// The rates of fills.
+    FillRates,
 }
 
 /// The allowed error of a quantity: as a fraction of the measured value, and as an amount in the unit of the file.
@@ -404,13 +406,12 @@ impl Search<'_> {
         requests: u64,
     ) -> Result<Option<Errors>, Error> {
         let found = self.simulated(numbers, values != Values::Others, requests)?;
-        let is_amplification = |off: &Off| off.what == AMPLIFICATION;
-        Ok(found.map(|mut errors| {
-            if values == Values::Amplification && errors.iter().any(is_amplification) {
-                errors.retain(is_amplification);
-            }
-            errors
-        }))
+        let is_wanted = |off: &Off| match values {
+            Values::Others | Values::Fills => true,
+            Values::Amplification => off.what == AMPLIFICATION,
+            Values::FillRates => off.what != AMPLIFICATION,
+        };
+        Ok(found.map(|errors| errors.into_iter().filter(is_wanted).collect()))
     }
 
     /// The errors of all simulated values, like [`Self::errors`]. If `fills` is true, only fill experiments are
@@ -484,10 +485,16 @@ impl Search<'_> {
             if !has_others {
                 // A drive with shorter programs collects garbage earlier, and so programs a little more.
                 let steps = [&COARSE_STEPS[1..], &FINE_STEPS, &LAST_STEPS].concat();
-                self.descend(&mut numbers, &program, Values::Fills, coarse, &steps)?;
+                self.descend(&mut numbers, &program, Values::FillRates, coarse, &steps)?;
                 let steps = &LAST_BLOCK_STEPS;
                 self.descend(&mut numbers, &blocks, Values::Amplification, coarse, steps)?;
-                self.descend(&mut numbers, &program, Values::Fills, coarse, &LAST_STEPS)?;
+                self.descend(
+                    &mut numbers,
+                    &program,
+                    Values::FillRates,
+                    coarse,
+                    &LAST_STEPS,
+                )?;
             }
         }
         if !has_others {

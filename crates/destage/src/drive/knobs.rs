@@ -464,4 +464,24 @@ mod tests {
             assert_eq!(settings.text(key).as_deref(), Some(text), "{pair}");
         }
     }
+
+    /// The share that the drive programs for itself begins at the value that the fill in order shows, if the layer has
+    /// such a share.
+    #[test]
+    fn the_share_of_the_drive_itself_is_that_of_the_fill() {
+        let begun = |profile: &str, own: Option<f64>| {
+            let mut start = Settings::new();
+            start.load_profile(profile).unwrap();
+            let traits = Traits {
+                own,
+                ..Traits::default()
+            };
+            let knobs = Knobs::new(&start, &[Shape::Fill], Some(1.0), &traits);
+            let place = knobs.find(OWN)?;
+            Some(knobs.begin().unwrap()[place])
+        };
+        assert_eq!(begun("datacenter-tlc", Some(3.6149)), Some(3.61));
+        assert_eq!(begun("datacenter-tlc", None), None);
+        assert_eq!(begun("enterprise-tlc", Some(3.6149)), None);
+    }
 }
