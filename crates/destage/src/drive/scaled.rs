@@ -41,7 +41,7 @@ impl Default for Scale {
 }
 
 /// How the write buffer of a scaled-down drive follows from that of the full drive. In both cases the buffer has at
-/// most [`BUFFER_SHARE`] of the used capacity, and at least two program units of each die.
+/// most [`BUFFER_SHARE`] of the used superblocks, and at least two program units of each die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffer {
     /// The same number of bytes, so that the buffer absorbs bursts as long as those that the full drive absorbs.
