@@ -484,7 +484,6 @@ impl Check {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measured::Row;
     use super::*;
 
     fn compared(error: f64) -> Compared {
@@ -517,25 +516,23 @@ mod tests {
     /// A drive with zones has the superblocks of the full drive, so the share of active zones is that of the full drive.
     #[test]
     fn a_drive_with_zones_is_not_reduced_to_few_superblocks() {
-        let columns =
-            "drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s";
+        let columns = [
+            "drive",
+            "run",
+            "started",
+            "used_gib",
+            "pattern",
+            "detail",
+            "block_bytes",
+            "drive_writes",
+            "waf",
+            "host_mib_per_s",
+        ];
         let rows = [
             "D,r,1,500,zns-noshuffle,activeZones: 2 pagesPerZone: 16384,524288,1,1.1,900",
             "D,r,2,500,uniform,,4096,1,1.5,800",
         ];
-        let fields = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let measurements = Measurements {
-            file: "waf.csv".to_owned(),
-            shape: Shape::Fill,
-            columns: fields(columns),
-            rows: (2..)
-                .zip(rows)
-                .map(|(line, text)| Row {
-                    line,
-                    fields: fields(text),
-                })
-                .collect(),
-        };
+        let measurements = Measurements::of_lines(Shape::Fill, &columns, &rows);
         let mut settings = Settings::new();
         settings.load_profile("datacenter-tlc").unwrap();
         settings.set_pair("flash.blocks_per_plane=700").unwrap();

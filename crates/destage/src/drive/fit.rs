@@ -4,11 +4,11 @@
 //! Each trial changes the parameters of a scaled-down simulated drive. It then repeats the experiments of the rows
 //! that are [for fitting](super::split), through the code of [`check`](super::check()). Parameters that follow
 //! directly from measured values are computed first: the share that the drive programs for itself from the fill in
-//! order, the firmware time from the writes at the lightest load, the read
-//! times of the page types from the reads at that load, and the program time from the saturated rate. The remaining
-//! parameters are searched one after another, with smaller and smaller steps. The search uses no derivatives, because
-//! percentiles are not smooth functions: a median between two modes of a distribution jumps. All trials simulate the
-//! same requests, so equal inputs give equal profiles.
+//! order, the firmware time from the writes at the lightest load, the read times of the page types from the reads at
+//! that load, and the program time from the saturated rate. The remaining parameters are searched one after another,
+//! with smaller and smaller steps. The search uses no derivatives, because percentiles are not smooth functions: a
+//! median between two modes of a distribution jumps. All trials simulate the same requests, so equal inputs give equal
+//! profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,6 +27,7 @@ use super::knobs::{
 use super::linear::inverse;
 use super::loads;
 use super::measured::{Measurements, Shape};
+use super::readings::{AMPLIFICATION, FILL_RATE};
 use super::scaled::Scale;
 use super::split::{Use, of_rows};
 use super::traits::traits;
@@ -285,7 +286,7 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
         "write p99" => (0.3, 20.0),
         RATE => (0.01, 0.0),
         AMPLIFICATION => (0.01, 0.0),
-        "host_mib_per_s" => (0.02, 0.0),
+        FILL_RATE => (0.02, 0.0),
         "randread iops" | "randwrite iops" | "seq read iops" | "seq write iops" => (0.05, 0.0),
         "randread p50" | "randwrite p50" | "randread p99" | "randwrite p99" | "seq read p50"
         | "seq write p50" | "seq read p99" | "seq write p99" => (0.08, 0.0),
@@ -314,8 +315,6 @@ const READINGS: usize = 3;
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
 /// The quantity that gives the program time.
 const RATE: &str = "saturated writes_per_s";
-/// The quantity that gives the ratio of flash to used capacity.
-const AMPLIFICATION: &str = "waf";
 /// Starting points of the search for the times of program suspension. Each has the fixed time of a suspension and the
 /// time of a program pulse, in microseconds.
 const SUSPENSIONS: [(f64, f64); 6] = [
@@ -478,7 +477,7 @@ impl Search<'_> {
             let place = |key: &str| self.knobs.find(key).into_iter().collect::<Vec<_>>();
             let (blocks, program) = (place(BLOCKS), place(PROGRAM));
             if !has_others {
-                numbers = self.filled(&numbers)?;
+                numbers = self.at_fill_rate(&numbers)?;
             }
             let steps = [&BLOCK_STEPS[..], &LAST_BLOCK_STEPS].concat();
             self.descend(&mut numbers, &blocks, Values::Amplification, coarse, &steps)?;
@@ -683,11 +682,11 @@ impl Search<'_> {
     }
 
     /// `numbers` with the program time with which all dies together program at the highest rate of a fill.
-    fn filled(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+    fn at_fill_rate(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut most = 0.0_f64;
         for file in self.files.iter().filter(|file| file.shape == Shape::Fill) {
             for row in &file.rows {
-                most = most.max(file.number(row, "host_mib_per_s")?);
+                most = most.max(file.number(row, FILL_RATE)?);
             }
         }
         let bytes_per_s = most * f64::from(1 << 20);

@@ -114,6 +114,23 @@ pub struct Measurements {
     pub rows: Vec<Row>,
 }
 
+#[cfg(test)]
+impl Measurements {
+    /// The file with these columns and rows, whose fields are separated by commas. The rows begin in line 2.
+    pub fn of_lines<T: AsRef<str>>(shape: Shape, columns: &[&str], lines: &[T]) -> Self {
+        let row = |(line, text): (u64, &T)| Row {
+            line,
+            fields: text.as_ref().split(',').map(str::to_owned).collect(),
+        };
+        Self {
+            file: "table.csv".to_owned(),
+            shape,
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            rows: (2..).zip(lines).map(row).collect(),
+        }
+    }
+}
+
 impl Measurements {
     /// Reads the file at `path`: CSV, or the JSON that `fio --output-format=json` writes. In the JSON each job is a
     /// row of [`Shape::Depth`], and the file's name is the name of the drive. If the file describes several drives,

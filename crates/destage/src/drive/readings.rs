@@ -11,7 +11,9 @@ use super::measured::{Measurements, Row};
 use crate::error::Error;
 
 /// The columns of a fill that have measured values.
-const FILL_VALUES: [&str; 2] = ["waf", "host_mib_per_s"];
+const FILL_VALUES: [&str; 2] = [AMPLIFICATION, FILL_RATE];
+pub(super) const AMPLIFICATION: &str = "waf";
+pub(super) const FILL_RATE: &str = "host_mib_per_s";
 /// The largest amount that a fill writes, as a multiple of the used capacity.
 const MOST_WRITES: f64 = 1_000.0;
 /// The largest number of outstanding requests.
@@ -24,7 +26,7 @@ pub(super) struct Reading {
     /// The index of its row.
     row: usize,
     what: String,
-    value: f64,
+    pub value: f64,
     low: f64,
     high: f64,
     counts: bool,
@@ -300,11 +302,6 @@ fn intervals(measurements: &Measurements, group: &[usize]) -> Result<Vec<Interva
         from = to;
     }
     Ok(intervals)
-}
-
-/// Whether a file that names its write pattern `text` fills the drive in order.
-pub(super) fn is_in_order(text: &str) -> bool {
-    matches!(pattern(text, "", None), Some(Pattern::Sequential))
 }
 
 /// The write pattern that a file names `text`, with the parameter `detail` and requests of `block` bytes; `None` if the

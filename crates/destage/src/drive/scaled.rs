@@ -5,7 +5,7 @@
 //! [`Scale::superblocks`]. The ratio of the flash to the used capacity equals that of the full drive; blocks that are
 //! open or kept free by garbage collection do not count as flash here. Blocks with fewer pages are erased more often,
 //! so an erase is shortened by the same factor. The write buffer is that of the full drive, but not larger than 0.5 % of
-//! the capacity that the host uses, or than two program units of each die if these are more. For fills the buffer is
+//! the superblocks that the host uses, or than two program units of each die if these are more. For fills the buffer is
 //! reduced as the capacity is; see [`Buffer`].
 
 use destage_base::parameter::Value;
@@ -44,10 +44,10 @@ impl Default for Scale {
 /// most [`BUFFER_SHARE`] of the used superblocks, and at least two program units of each die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Buffer {
-    /// The same number of bytes, so that the buffer absorbs bursts as long as those that the full drive absorbs.
+    /// The buffer has as many bytes as that of the full drive, so that it absorbs bursts of the same length.
     SameBytes,
-    /// The same share of the used capacity, so that as many writes as in the full drive find their page in the buffer.
-    /// A larger share would absorb rewrites of popular pages that the flash of the full drive has to program.
+    /// The buffer has the same share of the used capacity, so that as many writes find their page in it as in the full
+    /// drive. A larger share would absorb rewrites of popular pages that the flash of the full drive has to program.
     SameShare,
 }
 

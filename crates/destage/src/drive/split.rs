@@ -168,23 +168,7 @@ fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
 #[cfg(test)]
 mod tests {
     use super::{Use, of_rows};
-    use crate::drive::{Measurements, Row, Shape};
-
-    fn table(shape: Shape, columns: &[&str], lines: &[&str]) -> Measurements {
-        let fields = |line: &&str| line.split(',').map(str::to_owned).collect();
-        Measurements {
-            file: "table.csv".to_owned(),
-            shape,
-            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
-            rows: (2..)
-                .zip(lines)
-                .map(|(line, text)| Row {
-                    line,
-                    fields: fields(text),
-                })
-                .collect(),
-        }
-    }
+    use crate::drive::{Measurements, Shape};
 
     fn fitted(measurements: &Measurements, uses: &[Use], of: Use) -> Vec<String> {
         let rows = measurements.rows.iter().zip(uses);
@@ -219,7 +203,7 @@ mod tests {
         for (loads, fit, judged) in drives {
             let lines = pairs(&loads);
             let lines: Vec<_> = lines.iter().map(String::as_str).collect();
-            let table = table(Shape::Latency, &columns, &lines);
+            let table = Measurements::of_lines(Shape::Latency, &columns, &lines);
             let uses = of_rows(&table).unwrap();
             assert_eq!(fitted(&table, &uses, Use::Fit), fit);
             assert_eq!(fitted(&table, &uses, Use::Judge), judged);
@@ -229,7 +213,7 @@ mod tests {
     #[test]
     fn of_fills_the_largest_with_what_came_before_it_is_fitted_on() {
         let columns = ["run", "started", "used_gib", "pattern"];
-        let table = table(
+        let table = Measurements::of_lines(
             Shape::Fill,
             &columns,
             &[
@@ -252,7 +236,7 @@ mod tests {
     fn of_depths_one_job_counts() {
         let columns = ["iodepth", "jobs"];
         let lines = ["1,1", "2,1", "4,1", "8,1", "32,1", "64,1", "8,2"];
-        let table = table(Shape::Depth, &columns, &lines);
+        let table = Measurements::of_lines(Shape::Depth, &columns, &lines);
         let uses = of_rows(&table).unwrap();
         assert_eq!(fitted(&table, &uses, Use::Fit), ["1", "8", "32"]);
         assert_eq!(fitted(&table, &uses, Use::Judge), ["4", "64"]);

@@ -1,6 +1,7 @@
 //! Properties of a measured drive that decide which mechanisms a fit models. The rules are the same for every drive,
 //! and use only the rows for fitting.
 
+use super::experiment::Pattern;
 use super::loads;
 use super::measured::{Measurements, Shape};
 use super::readings;
@@ -95,21 +96,17 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
 /// while an empty drive is written in order, when there is no garbage to collect. `None` if the drive programs no more
 /// than is written. A counter whose unit is not known may say so; such tables are scaled to this fill.
 fn own(file: &Measurements) -> Result<Option<f64>, Error> {
-    let (mut written, mut programmed, mut before) = (0.0, 0.0, 0.0);
-    for row in &file.rows {
-        if !readings::is_in_order(file.text(row, "pattern")) {
+    let (mut written, mut programmed) = (0.0, 0.0);
+    let chains = readings::fill(file)?.chains;
+    for (phase, _, intervals) in chains.iter().flat_map(|chain| &chain.phases) {
+        if !matches!(phase.pattern, Pattern::Sequential) {
             continue;
         }
-        let until = file.number(row, "drive_writes")?;
-        // The counts of a phase begin at 0.
-        let interval = if until > before {
-            until - before
-        } else {
-            until
-        };
-        written += interval;
-        programmed += interval * file.number(row, "waf")?;
-        before = until;
+        for interval in intervals {
+            let [amplification, _] = &interval.readings;
+            written += interval.to - interval.from;
+            programmed += (interval.to - interval.from) * amplification.value;
+        }
     }
     Ok((programmed > written).then(|| 100.0 * (1.0 - written / programmed)))
 }
@@ -145,7 +142,6 @@ fn loads(file: &Measurements) -> Result<Vec<AtLoad>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::Row;
 
     /// The traits of a drive with two loads below saturation; each load has the 10th percentile of reads, and the
     /// 50th and 99th of writes.
@@ -166,19 +162,10 @@ mod tests {
         ] {
             let done = load.min(100_000);
             for ((op, percentile), us) in TIMES.iter().zip(times) {
-                let fields = format!("D,{load},{done},{op},{percentile},{us}");
-                rows.push(Row {
-                    line: 1 + rows.len() as u64,
-                    fields: fields.split(',').map(str::to_owned).collect(),
-                });
+                rows.push(format!("D,{load},{done},{op},{percentile},{us}"));
             }
         }
-        let file = Measurements {
-            file: "latency.csv".to_owned(),
-            shape: Shape::Latency,
-            columns: columns.map(str::to_owned).into(),
-            rows,
-        };
+        let file = Measurements::of_lines(Shape::Latency, &columns, &rows);
         traits(&[file]).unwrap()
     }
 
@@ -198,30 +185,31 @@ mod tests {
     #[test]
     fn a_fill_in_order_shows_what_the_drive_programs_for_itself() {
         let found = |lines: &[&str]| {
-            let fields = |line: &&str| line.split(',').map(str::to_owned).collect();
-            let file = Measurements {
-                file: "waf.csv".to_owned(),
-                shape: Shape::Fill,
-                columns: ["pattern", "drive_writes", "waf"].map(str::to_owned).into(),
-                rows: (2..)
-                    .zip(lines)
-                    .map(|(line, text)| Row {
-                        line,
-                        fields: fields(text),
-                    })
-                    .collect(),
-            };
+            let columns = [
+                "run",
+                "started",
+                "used_gib",
+                "pattern",
+                "drive_writes",
+                "waf",
+                "host_mib_per_s",
+            ];
+            let file = Measurements::of_lines(Shape::Fill, &columns, lines);
             traits(&[file]).unwrap().own
         };
-        let fill = ["sequential,0.25,1.1", "sequential,1,1.05", "uniform,0.5,2"];
+        let fill = [
+            "r,1,500,sequential,0.25,1.1,900",
+            "r,1,500,sequential,1,1.05,900",
+            "r,2,500,uniform,0.5,2,900",
+        ];
         // 0.25 capacities at 1.1 and 0.75 at 1.05: the drive programs 1.0625 for each capacity written.
         let own = found(&fill).unwrap();
         assert!((own - 100.0 * 0.0625 / 1.0625).abs() < 1e-9, "{own}");
         assert_eq!(found(&fill[2..]), None);
         // A counter that was scaled to the fill in order.
         let scaled = [
-            "sequential-noshuffle,0.5,0.93",
-            "sequential-noshuffle,1,1.06",
+            "r,1,500,sequential-noshuffle,0.5,0.93,900",
+            "r,1,500,sequential-noshuffle,1,1.06,900",
         ];
         assert_eq!(found(&scaled), None);
     }
