@@ -52,6 +52,10 @@ test: setup no-std ## run every test; at the end list which were skipped and why
 		else $(MAKE) --no-print-directory python-test; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
 
+.PHONY: test-programs
+test-programs: setup ## build the programs that `make test` runs
+	$(CARGO) test --workspace --features $(PARQUET) --locked --no-run
+
 # Some tests wait for time to pass, so one test more than there are cores runs at a time.
 PROCESSES := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 

@@ -397,6 +397,8 @@ pub(crate) struct Noise {
 }
 
 #[derive(Args)]
+#[command(mut_arg("columns", |columns| columns.conflicts_with("cut")))]
+#[command(mut_arg("sort", |sort| sort.conflicts_with("cut")))]
 pub(crate) struct RunArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(required_unless_present = "workload", conflicts_with = "workload")]
@@ -420,6 +422,8 @@ pub(crate) struct RunArguments {
     /// host, buffer and dies that Perfetto opens
     #[arg(long, value_name = "FILE.html|.json")]
     pub(crate) watch: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableArguments,
     /// Explains where the time went: series over the run, histograms, and the parts of each response time; see
     /// docs/EXPLAIN.md
     #[arg(long)]
@@ -453,6 +457,27 @@ pub(crate) struct PowerArguments {
     pub(crate) seed: Option<u64>,
 }
 
+/// The table of runs. `run` prints it, with one row, if one of the options is given.
+#[derive(Args)]
+pub(crate) struct TableArguments {
+    /// Columns of the printed table and of a Markdown or LaTeX file, after those that identify the run: metrics and
+    /// parameters by their dotted names. CSV, JSON and Parquet files have all of them. `run` prints a line for each
+    /// metric if neither this option nor --sort is given
+    #[arg(long, value_name = "a,b")]
+    pub(crate) columns: Option<String>,
+    /// Sorts the rows of the table by a metric or parameter, the smallest first. With a `-` before the name, the
+    /// largest is first
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) sort: Option<String>,
+}
+
+impl TableArguments {
+    /// Whether one of the options is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.columns.is_some() || self.sort.is_some()
+    }
+}
+
 #[derive(Args)]
 #[command(mut_arg("buffer", |option| option.short(None::<char>)))]
 #[command(mut_arg("size", |option| option.short(None::<char>)))]
@@ -476,14 +501,8 @@ pub(crate) struct CompareArguments {
     /// Translation layers to compare, a list such as page,fast,none
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
-    /// Columns of the printed table and of a Markdown or LaTeX file, after those that identify the run: metrics and
-    /// parameters by their dotted names. CSV, JSON and Parquet files have all of them
-    #[arg(long, value_name = "a,b")]
-    pub(crate) columns: Option<String>,
-    /// Sorts the rows of the table by a metric or parameter, the smallest first. With a `-` before the name, the
-    /// largest is first
-    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
-    pub(crate) sort: Option<String>,
+    #[command(flatten)]
+    pub(crate) table: TableArguments,
     /// Explains where the time of each run went: series over the run, histograms, and the parts of each response
     /// time; see docs/EXPLAIN.md
     #[arg(long)]

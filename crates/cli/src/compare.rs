@@ -45,11 +45,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
                 .iter()
                 .any(|input| input.parameters().contains_key(name))
     };
-    let chosen = Chosen::new(
-        arguments.columns.as_deref(),
-        arguments.sort.as_deref(),
-        is_parameter,
-    )?;
+    let chosen = Chosen::new(&arguments.table, is_parameter)?;
     let work = Work::begin(started, common, &settings, &arguments.traces)?;
     let mut results = work.carry_out(|effort| compare(&inputs, &combinations, effort))?;
     work.sign(&mut results.manifest);
@@ -58,8 +54,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let findings = conclusions(records);
     warnings(records).iter().for_each(warn);
     results.manifest.unused.iter().for_each(warn);
-    chosen.unsorted(records).iter().for_each(warn);
-    chosen.empty(records).iter().for_each(warn);
+    chosen.warn_of_empty(records);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(Table::MarkedUp(markup)) => {

@@ -13,6 +13,7 @@ use crate::errors::{Failure, command, report_line, warn};
 use crate::explain;
 use crate::fio::Job;
 use crate::logs::Logs;
+use crate::output::chosen::Chosen;
 use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers, summary};
@@ -30,6 +31,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let input = choices::input(arguments.trace.as_ref(), common)?;
     input.set_host(&mut settings);
     let combination = Combination::new(&settings)?;
+    let is_parameter = |name: &str| {
+        combination.config.parameters().contains_key(name) || input.parameters().contains_key(name)
+    };
+    let chosen = Chosen::new(&arguments.table, is_parameter)?;
 
     let wanted = [
         ("-o", &common.results.output),
@@ -136,9 +141,15 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
 
     destage_memory::doing("writing results");
     let Outcome { manifest, record } = &outcome;
+    let records = std::slice::from_ref(record);
     warn_about(manifest, record, common.noise);
+    chosen.warn_of_empty(records);
+    let is_row = arguments.table.is_given();
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
+        Form::Table(report::Table::MarkedUp(markup)) if is_row => {
+            chosen.whole(records).marked_up(markup).into_bytes()
+        }
         Form::Table(report::Table::MarkedUp(markup)) => {
             let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
             table.row(["metric", "value", "unit"]);
@@ -146,7 +157,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             add_metrics(&mut table, &record.metrics);
             table.marked_up(markup).into_bytes()
         }
-        Form::Table(table) => table.of(std::slice::from_ref(record)),
+        Form::Table(table) => table.of(records),
         Form::Html => report::page(&outcome.to_json(), None),
     };
     let file = file.map(|file| file.fill_with(content)).transpose()?;
@@ -155,7 +166,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
     match machine_form(common.results.machine) {
         Some(form) => output::print(&content(form)),
-        None => output::show(&for_people(manifest, record)),
+        None => {
+            let table = match is_row {
+                true => chosen.table(records),
+                false => metrics_table(&record.metrics).text(),
+            };
+            output::show(&for_people(manifest, record, &table))
+        }
     }
 }
 
@@ -210,14 +227,12 @@ fn add_metrics(table: &mut Table, metrics: &Metrics) {
     }
 }
 
-/// The text about a run: its combination and its metrics.
-fn for_people(manifest: &Manifest, record: &Record) -> String {
-    let table = metrics_table(&record.metrics);
+/// The text about a run: its combination, and the `table` of its metrics.
+fn for_people(manifest: &Manifest, record: &Record, table: &str) -> String {
     let wall = manifest.wall_time_s;
     format!(
-        "{}\n{}{}{}\nwall time {wall:.2} s\n",
+        "{}\n{table}{}{}\nwall time {wall:.2} s\n",
         words::describe(record),
-        table.text(),
         summary::remarks(std::slice::from_ref(record)),
         explain::of_run(record)
     )

@@ -44,7 +44,7 @@ pub(crate) struct File {
 
 /// An input of the study: a trace, a synthetic workload, or requests that the study file lists.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[input]]")]
 pub(crate) struct InputEntry {
     /// The name of the input in grids, figures and claims.
     pub(crate) name: String,
@@ -97,7 +97,7 @@ pub(crate) enum Difference {
 
 /// Measurements of a drive, with which a profile is compared.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[drive]]")]
 pub(crate) struct DriveEntry {
     /// The name in grids, figures and claims, where it is a value of the axis `input`.
     pub(crate) name: String,
@@ -118,7 +118,7 @@ pub(crate) struct DriveEntry {
 
 /// A named set of settings.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[variant]]")]
 pub(crate) struct VariantEntry {
     /// The name of the variant in grids, figures and claims.
     pub(crate) name: String,
@@ -152,7 +152,7 @@ pub enum VariantKind {
 
 /// A grid of runs: the cross product of inputs, schemes, sizes, layers, seeds, variants and varied parameters.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table [[grid]]")]
 pub(crate) struct GridEntry {
     /// What the program computes for each combination of the grid.
     #[serde(default)]

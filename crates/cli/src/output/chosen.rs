@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use destage_sim::metrics;
 
-use crate::errors::Failure;
+use crate::args::TableArguments;
+use crate::errors::{Failure, warn};
 use crate::output::summary::{self, identity};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, ranking};
@@ -21,8 +22,7 @@ pub(crate) struct Chosen {
 impl Chosen {
     /// Checks the values of the two options. `is_parameter` returns whether a name is a parameter of the runs.
     pub(crate) fn new(
-        columns: Option<&str>,
-        sort: Option<&str>,
+        options: &TableArguments,
         is_parameter: impl Fn(&str) -> bool,
     ) -> Result<Self, Failure> {
         let check = |option: &str, name: &str| {
@@ -36,7 +36,8 @@ impl Chosen {
                 ))),
             }
         };
-        let columns = columns.into_iter().flat_map(|list| list.split(','));
+        let columns = options.columns.iter().flat_map(|list| list.split(','));
+        let sort = options.sort.as_deref();
         let sort = sort.map(|key| match key.strip_prefix('-') {
             Some(key) => check("--sort", key).map(|key| (key, true)),
             None => check("--sort", key).map(|key| (key, false)),
@@ -80,20 +81,21 @@ impl Chosen {
         }
     }
 
-    /// A warning if no record has a value in the column by which the rows are sorted.
-    pub(crate) fn unsorted(&self, records: &[Record]) -> Option<String> {
-        let (key, _) = self.sort.as_ref()?;
-        let has_none = records.iter().all(|record| value(record, key).is_none());
-        has_none.then(|| format!("--sort {key}: no run has it, so the rows are not sorted"))
-    }
-
-    /// A warning for each of the chosen columns in which no record has a value.
-    pub(crate) fn empty(&self, records: &[Record]) -> Vec<String> {
-        let has_none = |name: &&String| records.iter().all(|record| value(record, name).is_none());
-        let columns = self.columns.iter().filter(has_none);
-        columns
-            .map(|name| format!("--columns {name}: no run has it, so all of its cells are empty"))
-            .collect()
+    /// Warns of a chosen column in which no record has a value, and of rows that are not sorted for this reason.
+    pub(crate) fn warn_of_empty(&self, records: &[Record]) {
+        let has_none = |name: &str| records.iter().all(|record| value(record, name).is_none());
+        if let Some((key, _)) = &self.sort
+            && has_none(key)
+        {
+            warn(&format!(
+                "--sort {key}: no run has it, so the rows are not sorted"
+            ));
+        }
+        for name in self.columns.iter().filter(|name| has_none(name)) {
+            warn(&format!(
+                "--columns {name}: no run has it, so all of its cells are empty"
+            ));
+        }
     }
 
     /// The records in the order of the rows. Records without a value in the column by which the rows are sorted are

@@ -245,3 +245,44 @@ fn a_parameter_and_a_metric_of_one_name_have_two_columns() {
         assert!(metric[0].parse::<u64>().is_ok(), "{text}");
     }
 }
+
+/// Without the options, `run` prints a line for each metric.
+#[test]
+fn a_single_run_is_a_row_of_the_chosen_columns() {
+    let place = Place::new();
+    let run = [
+        "run",
+        "--workload",
+        "zipf:requests=3000,footprint_pages=600",
+    ];
+    let columns = ["--columns", "flash.erases,buffer.capacity_bytes"];
+    let text = place.succeed(&[&run[..], &columns].concat());
+    let table: Vec<&str> = text.lines().filter(|line| line.contains("  ")).collect();
+    assert!(
+        table[0].ends_with("flash.erases  buffer.capacity_bytes"),
+        "{text}"
+    );
+    assert!(!text.contains("response.mean_ms"), "{text}");
+    let written = ["-o", "row.md"];
+    place.succeed(&[&run[..], &columns, &written].concat());
+    let written = std::fs::read_to_string(place.path("row.md")).unwrap();
+    assert_eq!(written.lines().count(), 3, "{written}");
+    assert!(written.contains("flash.erases"), "{written}");
+
+    let outcome = place.run(&[&run[..], &["--columns", "ftl.merge_copies"]].concat());
+    assert_eq!(outcome.status, 0);
+    assert!(
+        outcome
+            .errors
+            .contains("--columns ftl.merge_copies: no run has it"),
+        "{}",
+        outcome.errors
+    );
+    let outcome = place.run(&[&run[..], &["--sort", "flash.erasse"]].concat());
+    assert_eq!(outcome.status, 2);
+    assert!(
+        outcome.errors.contains("flash.erases"),
+        "{}",
+        outcome.errors
+    );
+}

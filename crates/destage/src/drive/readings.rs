@@ -311,7 +311,10 @@ fn pattern(text: &str, detail: &str, block: Option<u64>) -> Option<Pattern> {
         "sequential" | "sequential-noshuffle" => Pattern::Sequential,
         "sequential-shuffle" => Pattern::Shuffled,
         "uniform" => Pattern::Uniform,
-        "zipf-shuffle" => Pattern::Zipf(detail.parse().ok()?),
+        "zipf" | "zipf-shuffle" | "zipf-noshuffle" => Pattern::Zipf {
+            skew: detail.parse().ok()?,
+            is_scattered: text != "zipf-noshuffle",
+        },
         // The detail is `activeZones: 2 pagesPerZone: 4096`. In it, a page is a request of `block` bytes.
         "zns-noshuffle" => {
             let number = |name: &str| {

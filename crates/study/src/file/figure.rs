@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Keys {
     type Value = FigureEntry;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("struct FigureEntry")
+        formatter.write_str("a table [[figure]]")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<FigureEntry, M::Error> {
@@ -150,7 +150,10 @@ impl<'de> Visitor<'de> for Keys {
 
 /// A line of a figure, or a column of a table, with a formula of its own.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table { name = a text, y = a formula }"
+)]
 pub(crate) struct ColumnEntry {
     /// The name of the line or column.
     pub(crate) name: String,
@@ -212,6 +215,9 @@ mod tests {
             let text = refusal(&format!("{entry}{added}\n"));
             assert!(text.contains(line) && text.contains(what), "{text}");
         }
+        let error = toml::from_str::<BTreeMap<String, Vec<FigureEntry>>>("figure = [3]\n");
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("expected a table [[figure]]"), "{text}");
         for key in ["id", "title", "x"] {
             let without = entry
                 .lines()
