@@ -241,7 +241,6 @@ pub(super) fn fill(measurements: &Measurements) -> Result<Fill, Error> {
         let text = |column: &str| measurements.text(row, column);
         let used_gib = measurements.positive(row, USED)?;
         let intervals = intervals(measurements, &group)?;
-        let drive_writes = intervals.last().map_or(0.0, |last| last.to);
         let key = (text("run"), text(USED));
         let (kind, detail) = (text("pattern"), text("detail"));
         let Some(pattern) = pattern(kind, detail, block_bytes(text("block_bytes"))) else {
@@ -254,12 +253,12 @@ pub(super) fn fill(measurements: &Measurements) -> Result<Fill, Error> {
             unmodelled.extend(intervals);
             continue;
         };
+        let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
         let phase = Phase {
             pattern,
-            drive_writes,
+            drive_writes: written(&intervals, is_fill),
         };
         let phase = (phase, group[0], intervals);
-        let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
         match (chains.last_mut(), before.take()) {
             (Some(chain), Some(of)) if of == key && !is_fill => chain.phases.push(phase),
             _ => chains.push(Chain {
@@ -274,6 +273,21 @@ pub(super) fn fill(measurements: &Measurements) -> Result<Fill, Error> {
         unmodelled,
         left_out,
     })
+}
+
+/// The amount that a phase with these `intervals` writes, as a multiple of the used capacity. A file lists whole
+/// intervals, and the end of a fill is often shorter than an interval. So a fill whose last interval ends less than
+/// its own length before the end of the used capacity is a complete fill. Otherwise pages that the fill has left out
+/// would be free flash, and garbage collection would have more room than in the drive.
+fn written(intervals: &[Interval], is_fill: bool) -> f64 {
+    let Some(last) = intervals.last() else {
+        return 0.0;
+    };
+    let rest = 1.0 - last.to;
+    match is_fill && rest > 0.0 && rest < last.to - last.from {
+        true => 1.0,
+        false => last.to,
+    }
 }
 
 /// The intervals of the rows `group`, which are of one phase.
@@ -482,6 +496,28 @@ mod tests {
         ] {
             assert_eq!(block_bytes(text), bytes, "{text}");
         }
+    }
+
+    #[test]
+    fn a_fill_without_its_last_part_is_completed() {
+        let head = "drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s\n";
+        let phases = |rows: &str| {
+            let read = fill(&parsed(&format!("{head}{rows}"))).unwrap();
+            let chains = read.chains.iter();
+            let phases = chains.flat_map(|chain| chain.phases.iter().map(|(phase, ..)| phase));
+            phases.map(|phase| phase.drive_writes).collect::<Vec<_>>()
+        };
+        let in_order = |to: f64| format!("D,r,1,1,sequential,,524288,{to},1,10\n");
+        let at_random = |to: f64| format!("D,r,2,1,uniform,,4096,{to},1,10\n");
+        let rows = [
+            in_order(0.48),
+            in_order(0.962),
+            at_random(0.48),
+            at_random(0.9),
+        ];
+        assert_eq!(phases(&rows.concat()), [1.0, 0.9]);
+        assert_eq!(phases(&[in_order(0.1), in_order(0.2)].concat()), [0.2]);
+        assert_eq!(phases(&[in_order(1.0), in_order(1.1)].concat()), [1.1]);
     }
 
     #[test]
