@@ -370,8 +370,8 @@ pub trait Ftl: Send + Copied + Archived {
     }
 
     /// The numbers that the layer has derived from the parameters [`DERIVED`] and from
-    /// [`FtlConfig::power_may_fail`], as text. Two layers for which these numbers and all other parameters are the
-    /// same hold the same before the first request.
+    /// [`FtlConfig::power_may_fail`], as text. Two layers with equal numbers of this kind, and with
+    /// equal other parameters, have the same state before the first request.
     fn derived(&self) -> String;
 
     /// Emits the die, the block and the erase count of every block.

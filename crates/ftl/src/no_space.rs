@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use core::ops::Deref;
 
-/// A resource of the device is used up, and garbage collection cannot free any. The error is one machine word
+/// A resource of the device is used up, and garbage collection cannot free more of it. The error is one machine word
 /// wide, because every page operation may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSpace(Box<Shortage>);

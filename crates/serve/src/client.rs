@@ -201,8 +201,8 @@ impl Client {
         }
     }
 
-    /// Sends a command. `data` is the payload of a write. The server may answer commands in another order than it
-    /// receives them.
+    /// Sends a command. `data` is the payload of a write. The server may answer commands in an order other than
+    /// the one in which it receives them.
     ///
     /// # Errors
     /// If the server is gone.

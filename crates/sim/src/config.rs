@@ -158,7 +158,7 @@ impl Config {
     /// Sets the device, host or run parameter `name` without checking the value.
     ///
     /// # Panics
-    /// If `value` is of another kind than the parameter, which is a bug in the caller.
+    /// If `value` is of a kind other than that of the parameter, which is a bug in the caller.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.global.set(name, value);
         let given = self.as_given();

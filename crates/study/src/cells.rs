@@ -144,7 +144,7 @@ pub enum Role {
     Relative,
     /// A synthetic workload, or listed requests, used because the paper's trace is missing.
     StandIn,
-    /// A real trace of another system than that of the paper's trace, used because the paper's trace is missing.
+    /// A real trace of a system other than that of the paper's trace, used because the paper's trace is missing.
     Unrelated,
 }
 

@@ -88,7 +88,7 @@ pub(crate) struct InputEntry {
 pub(crate) enum Difference {
     /// The trace is a part of the paper's trace.
     Relative(String),
-    /// The trace was recorded on another system than the paper's trace.
+    /// The trace was recorded on a system other than that of the paper's trace.
     Other {
         /// The description.
         other_system: String,

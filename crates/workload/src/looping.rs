@@ -32,7 +32,7 @@ parameters! {
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "looping",
-    about: "A loop over a range with random pages between: LRU keeps the wrong pages as soon as the loop is longer than the buffer.",
+    about: "A loop over a range, mixed with requests to random pages: LRU keeps the wrong pages as soon as the loop is longer than the buffer.",
     parameters: Parameters::ROWS,
     make,
 };

@@ -74,7 +74,7 @@ fn pages_in_a_row_are_written_as_runs() {
 #[test]
 fn responses_are_in_the_order_of_the_trace() {
     let place = Place::new();
-    // Reads and writes of distant pages arrive at the same time. They complete in another order than the order of the
+    // Reads and writes of distant pages arrive at the same time. They complete in an order other than the order of the
     // trace.
     let lines: String = (0..200)
         .map(|index| {

@@ -129,7 +129,7 @@ fn overload_is_named() {
     assert!(errors.contains(": overload: a request takes "), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
     // The times of a workload have a known unit, so the warning suggests no other unit. The times of a trace may have
-    // another unit than the program assumes.
+    // a unit other than the one that the program assumes.
     assert!(!errors.contains("trace.time_unit"), "{errors}");
     place.succeed(&[
         "trace",

@@ -1,5 +1,5 @@
 //! Tests of small mistakes of users that the program must report: options that would have no effect, and names that
-//! have another meaning than the user expects.
+//! have a meaning other than the one that the user expects.
 
 use crate::common;
 

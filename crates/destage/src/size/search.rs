@@ -495,7 +495,8 @@ impl Search<'_> {
                 return wanted;
             }
         }
-        // After these forecasts, only the best open scheme is forecast, until its smallest place is known.
+        // After these forecasts, only the best open scheme gets more forecasts, until its smallest size that reaches the
+        // goals is known.
         let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
         let mut looks: Vec<At> = open
             .iter()

@@ -22,7 +22,7 @@ use super::{Die, Dies, Handover};
 use crate::driver::{Driver, Progress, Transaction};
 use crate::operation::{PageOperation, Work};
 
-/// The first number of the alarms of units. The number of the die is added to it.
+/// The number of the alarm for the program units of die 0; that of another die is greater by the number of the die.
 pub(crate) const UNIT_ALARM: u32 = 1 << 31;
 
 /// How pages are programmed together.

@@ -44,9 +44,9 @@ pub(crate) enum Stream {
     Migrations,
     /// Pages of the map or of its journal.
     Map,
-    /// Pages that the buffer or the host writes to another stream than the first.
+    /// Pages that the buffer or the host writes to a stream other than the first.
     Told(u8),
-    /// If placement handles are isolated: pages of another handle than the first that garbage collection moves.
+    /// If placement handles are isolated: pages of a handle other than the first that garbage collection moves.
     Kept(u8),
 }
 

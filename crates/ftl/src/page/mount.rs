@@ -13,7 +13,7 @@ impl PageFtl {
     /// Restores the state of the device from `scan`. For each logical page, `take` receives the copy that is used.
     /// A layer that is built on this one passes `apart`, which is called for each die after the map of the die is
     /// restored. `apart` receives the findings of the die, and takes over the blocks of that layer. It returns
-    /// whether the layer can free blocks in another way than by garbage collection.
+    /// whether the layer can free blocks in a way other than by garbage collection.
     pub(crate) fn take_over(
         &mut self,
         scan: &Scan,

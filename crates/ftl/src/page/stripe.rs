@@ -23,7 +23,7 @@ impl Stripe {
         }
     }
 
-    /// The number in the device of page `within` of `die`.
+    /// The device-wide number of page `within` of `die`.
     pub fn join(&self, within: u32, die: u32) -> u64 {
         let stride = self.stride();
         let run = u64::from(within / stride) * u64::from(self.dies.divisor()) + u64::from(die);

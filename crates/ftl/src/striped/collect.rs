@@ -9,10 +9,10 @@
 //! wait for no other garbage collection.
 //!
 //! If the power may fail, a free superblock that is not erased yet may have needed pages again after a power loss,
-//! since the trims and writes that made them invalid are lost. So the layer keeps one free superblock as a reserve. The
-//! layer erases the reserve as soon as this superblock is free, and opens the reserve only if no other superblock is
-//! free. No further collection begins before the reserve is erased. So a mount finds the reserve free, and garbage
-//! collection can move pages into it.
+//! since the trims and writes that made them invalid are lost. So the layer keeps one free superblock as a reserve. It
+//! is erased as soon as it becomes free, and is opened only if no other superblock is free. No further collection
+//! begins before the reserve is erased. So a mount finds the reserve free, and garbage collection can move pages into
+//! it.
 
 use alloc::vec::Vec;
 

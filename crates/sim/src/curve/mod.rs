@@ -89,7 +89,7 @@ pub struct OnePass {
     scope: Scope,
     rules: Rules,
     stack: Stack,
-    /// Maximum number of dirty pages for each buffer size. `None` until a page leaves the buffers in another way than
+    /// Maximum number of dirty pages for each buffer size. `None` until a page leaves the buffers in a way other than
     /// by eviction. Before that, each buffer of up to `largest` pages has been full, so its maximum equals its size.
     peak: Option<Peak>,
     host: HostCounts,

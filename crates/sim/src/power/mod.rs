@@ -274,7 +274,7 @@ impl Check<'_> {
             let held = payload.newest(page);
             operations.clear();
             let die = ftl.home_of(page);
-            // If the layer reads another place than that of the page on the medium, the medium refuses the read.
+            // If the layer reads a place other than that of the page on the medium, the medium refuses the read.
             let read = ftl.read(page, &mut operations);
             read.unwrap_or_else(|full| panic!("page {page} cannot be read: {full:?}"));
             let served = payload.collect_garbage(die, &operations);

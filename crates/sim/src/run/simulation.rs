@@ -165,7 +165,7 @@ impl<'a> Simulation<'a> {
             let flash = config.flash();
             probes.explaining = config.explaining(&flash);
             probes.course = observer.wants_course().then(Box::default);
-            // An engine without probes is compiled for itself, because it needs no time for their calls.
+            // An engine without probes is compiled separately, so that it spends no time on calls of probes.
             Kind::Timed(match probes.is_empty() {
                 true => Box::new(Engine::new(engine, origin, device, flash, (), observer)),
                 false => Box::new(Engine::new(engine, origin, device, flash, probes, observer)),

@@ -60,7 +60,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "relative",
-        "A real recording of a part of the paper's trace: one unit of Financial1 (ASU 9), or the first 10000 requests of Financial1. The row of the input says how it differs from the whole. A claim can hold on a relative, which is then named; a failure on it contradicts nothing, because the whole trace need not do as the part. A claim about the trace itself, such as how its writes are spread, needs the assumption that the whole is like the part, which its row names; a claim about schemes needs none to hold on a part of the trace.",
+        "A real recording of a part of the paper's trace: one unit of Financial1 (ASU 9), or the first 10000 requests of Financial1. The row of the input says how it differs from the whole. A claim can hold on a relative, which is then named; a failure on it contradicts nothing, because the whole trace need not behave like the part. A claim about the trace itself, such as how its writes are spread, needs the assumption that the whole is like the part, which its row names; a claim about schemes needs none to hold on a part of the trace.",
     ),
     (
         "stand-in",
@@ -68,7 +68,7 @@ pub(super) const GLOSSARY: [(&str, &str); 49] = [
     ),
     (
         "other recording",
-        "A real recording of another system than that of the paper's trace. It can do the same kind of work, such as p2pdownload (another peer-to-peer download, on a desktop PC) and tpcc-small (another run of TPC-C, of 0.14 s), or other work, such as pc-mayun (a desktop PC). The rules of stand-ins apply to it.",
+        "A real recording of a system other than that of the paper's trace. It can do the same kind of work, such as p2pdownload (another peer-to-peer download, on a desktop PC) and tpcc-small (another run of TPC-C, of 0.14 s), or other work, such as pc-mayun (a desktop PC). The rules of stand-ins apply to it.",
     ),
     (
         "made up",

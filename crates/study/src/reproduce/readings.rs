@@ -523,7 +523,7 @@ impl Readings {
         Some((self.words_of(each), measured.clone()))
     }
 
-    /// Describes in words the rules for which the combination `each` has another value than the default combination.
+    /// Describes in words the rules for which the combination `each` has a value other than for the default combination.
     fn words_of(&self, each: &Combination) -> String {
         let changed = self.changed(each).into_iter();
         let set: Vec<_> = changed
@@ -556,7 +556,7 @@ impl Readings {
         all.join(", and ")
     }
 
-    /// The indices of the rules for which the combination `each` has another value than the default combination.
+    /// The indices of the rules for which the combination `each` has a value other than for the default combination.
     fn changed(&self, each: &Combination) -> Vec<usize> {
         let Some(first) = self.combinations.first() else {
             return Vec::new();

@@ -246,7 +246,7 @@ impl Case<'_> {
                 format!("on a real relative (a part) of the paper's trace, {one}")
             }
             (Role::Unrelated, all) => format!(
-                "on a recording of another system than that of the paper's trace, {}",
+                "on a recording of a system other than that of the paper's trace, {}",
                 listed(all)
             ),
             (Role::StandIn, [one]) => format!("on a stand-in for the paper's trace, {one}"),
@@ -576,7 +576,7 @@ impl Case<'_> {
         if outcome.evidence.fails_on_part() {
             let first = &outcome.first;
             return format!(
-                "The claim fails on a part of the paper's trace in every case and reading of this row. That the whole trace does as this part is an assumption that the paper does not state, so the failure contradicts nothing. {}{}.",
+                "The claim fails on a part of the paper's trace in every case and reading of this row. That the whole trace behaves like this part is an assumption that the paper does not state, so the failure contradicts nothing. {}{}.",
                 self.state(first),
                 self.since(first)
             );
@@ -678,8 +678,8 @@ impl Case<'_> {
         })
     }
 
-    /// If the base run reaches the required share of the published size, the seeds and settings that do not reach
-    /// it. If the base run does not reach this share, the seeds and settings that do.
+    /// The seeds and settings that differ from the base run in whether they reach the required share of the published
+    /// size.
     fn differing_in_size<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
         let in_base = self.is_of_size(&outcome.first.measured);
         let all = outcome.others.iter();

@@ -204,7 +204,7 @@ impl Tried {
     }
 }
 
-/// The result with another seed than in the base run, or with an unpublished setting.
+/// The result with a seed other than that of the base run, or with an unpublished setting.
 pub(super) struct Other {
     /// For a seed, a text such as `seed 2`; for a setting, the name of its variant.
     pub(super) name: String,

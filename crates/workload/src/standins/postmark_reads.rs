@@ -1,8 +1,8 @@
 //! `standin-postmark-reads`: PostMark. It replaces the PostMark trace that comes with the SSD extension of DiskSim.
 //!
 //! The first tenth of the requests writes the initial files. After that, files are read and further files are made.
-//! The lengths of runs of pages are those of the trace. Small pieces are written in bursts between the runs. The
-//! counts, lengths and gaps were then adjusted until the evictions and response times of five buffer schemes agreed
+//! The first lengths of runs of pages were those of the trace. Small pieces are written in bursts between the runs. The
+//! counts, lengths and gaps were adjusted until the evictions and response times of five buffer schemes agreed
 //! with those on the trace.
 
 use super::streams::{Stream, Table, make, streams};

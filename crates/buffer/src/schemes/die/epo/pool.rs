@@ -80,7 +80,7 @@ impl Pool {
         self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
     }
 
-    /// Notes that a page has left for another reason than a miss.
+    /// Notes that a page has left for a reason other than a miss.
     pub fn give_back(&mut self) {
         self.free += 1;
     }
