@@ -87,12 +87,12 @@ impl Chosen {
         if let Some((key, _)) = &self.sort
             && has_none(key)
         {
-            warn(&format!(
+            warn(format!(
                 "--sort {key}: no run has it, so the rows are not sorted"
             ));
         }
         for name in self.columns.iter().filter(|name| has_none(name)) {
-            warn(&format!(
+            warn(format!(
                 "--columns {name}: no run has it, so all of its cells are empty"
             ));
         }
