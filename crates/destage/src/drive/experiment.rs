@@ -696,7 +696,7 @@ mod tests {
                 pattern,
                 drive_writes: 20.0,
             };
-            let mut counts = [0.0; 4];
+            let mut counts = [0.0_f64; 4];
             for request in written(&phase, 1_000, 20_000, 3, 1.0).unwrap() {
                 let page = request.sector / (BLOCK / SECTOR);
                 counts[page as usize / 250] += 1.0 / 20_000.0;
