@@ -125,7 +125,7 @@ pub enum TraceError {
     },
     /// Several formats fit, and the file's extension does not decide between them.
     #[error(
-        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected one of these formats as the format that is asked for, or as the extension of the file"
+        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected the name of one of these formats, or a file name that ends with one of them"
     )]
     AmbiguousFormat {
         /// The path as given.
