@@ -683,8 +683,8 @@ mod tests {
         assert_eq!(trimmed.len() as u64, zones);
         assert!(trimmed.values().all(|times| *times > 20), "{trimmed:?}");
     }
-    /// Unless popular pages are scattered, the first page is the most popular one, and a page is more popular than
-    /// those behind it. By the law with the exponent 0.8, a quarter of 1,000 pages gets 69 % of the writes.
+    /// Unless popular pages are scattered, each quarter of the pages gets more writes than the next one. By the law with
+    /// the exponent 0.8, the first quarter of 1,000 pages gets 69 % of the writes.
     #[test]
     fn popular_pages_are_first_unless_they_are_scattered() {
         let shares = |is_scattered: bool| {

@@ -256,7 +256,7 @@ pub(super) fn fill(measurements: &Measurements) -> Result<Fill, Error> {
         let is_fill = matches!(pattern, Pattern::Sequential | Pattern::Shuffled);
         let phase = Phase {
             pattern,
-            drive_writes: written(&intervals, is_fill),
+            drive_writes: drive_writes(&intervals, is_fill),
         };
         let phase = (phase, group[0], intervals);
         match (chains.last_mut(), before.take()) {
@@ -279,7 +279,7 @@ pub(super) fn fill(measurements: &Measurements) -> Result<Fill, Error> {
 /// intervals, and the end of a fill is often shorter than an interval. So a fill whose last interval ends less than
 /// its own length before the end of the used capacity is a complete fill. Otherwise pages that the fill has left out
 /// would be free flash, and garbage collection would have more room than in the drive.
-fn written(intervals: &[Interval], is_fill: bool) -> f64 {
+fn drive_writes(intervals: &[Interval], is_fill: bool) -> f64 {
     let Some(last) = intervals.last() else {
         return 0.0;
     };
