@@ -163,7 +163,8 @@ impl Striped {
         let state = &mut self.streams[stream];
         let next = &mut state.next[die as usize];
         if *next < part {
-            self.room -= u64::from(self.shape.data_places(die, *next));
+            let row = state.rows[0];
+            self.room -= u64::from(self.shape.data_places(row, die, *next));
             *next = part;
             state.in_first -= 1;
         }

@@ -358,7 +358,7 @@ impl Striped {
         while let Some((row, place)) = self.streams[stream].place(die, part) {
             let is_due = place.is_multiple_of(unit)
                 && (place > 0 || at_start)
-                && self.shape.is_own(die, place / unit);
+                && self.shape.is_own(row, die, place / unit);
             if !is_due {
                 return;
             }
@@ -457,7 +457,7 @@ impl Striped {
             let at = self.shape.at(row, place);
             let purpose = self.purpose(stream);
             operations.push_filler(at, || purpose);
-            if !self.shape.is_own(die, place / unit) {
+            if !self.shape.is_own(row, die, place / unit) {
                 self.room -= 1;
             }
             self.program(stream, die, at, operations);

@@ -1,6 +1,7 @@
 //! Rebuilds the state of the superblocks from spare areas after a loss of power.
 
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use destage_base::Lpn;
 
@@ -86,7 +87,7 @@ impl Striped {
             let next = state.next[die as usize];
             let of = |index: usize, from: u32| match state.rows[index] {
                 NONE => 0,
-                _ => self.shape.data_places(die, from),
+                row => self.shape.data_places(row, die, from),
             };
             match next / part {
                 0 => of(0, next) + of(1, 0),
@@ -227,7 +228,7 @@ impl Striped {
             }
         });
         let place = units.max().unwrap_or(0) * unit;
-        match self.shape.data_places(die, place) {
+        match self.shape.data_places(row, die, place) {
             0 => self.shape.part(),
             _ => place,
         }
@@ -266,15 +267,15 @@ impl Striped {
                 [first, ..] => at(first),
                 [] => 0,
             };
-            let left = match *next / part {
-                0 => {
-                    self.shape.data_places(die, *next)
-                        + (rows.len() as u32 - 1) * self.shape.data_places(die, 0)
-                }
-                1 if rows.len() == 2 => self.shape.data_places(die, *next - part),
-                _ => 0,
-            };
-            room += u64::from(left);
+            let (begun, place) = (*next / part, *next % part);
+            for (index, row) in (0..).zip(&rows) {
+                let left = match begun.cmp(&index) {
+                    Ordering::Less => self.shape.data_places(*row, die, 0),
+                    Ordering::Equal => self.shape.data_places(*row, die, place),
+                    Ordering::Greater => 0,
+                };
+                room += u64::from(left);
+            }
         }
         for row in &rows {
             self.rows.found(*row, self.rows.valid(*row));

@@ -3,8 +3,9 @@
 //!
 //! Superblock `row` consists of block `row` of each plane of each die. The blocks of a superblock on one die are a
 //! *part*. The pages of a part are its *places*. Places are numbered unit by unit, with one unit on each plane in
-//! turn. Some units of a superblock are the drive's own, that is, they hold parity or metadata. The own units are
-//! spread over all dies.
+//! turn. Some units of a superblock are the drive's own, that is, they hold parity or metadata. They are spaced evenly
+//! over the units, and the dies have them in turn: each die after the one that had the own unit before, from superblock
+//! to superblock. So all dies have room for equally many data, and none runs ahead of the others.
 
 use destage_base::lazy::Initial;
 
@@ -82,39 +83,45 @@ impl Shape {
         (self.row_units() - self.own) * self.unit
     }
 
-    /// Number of the drive's own units among the first `units` units of a superblock, in the order of
-    /// [`Shape::number`].
+    /// Number of the drive's own units among the first `units` units of all parts of a superblock.
     fn own_before(&self, units: u32) -> u32 {
-        (u64::from(units) * u64::from(self.own) / u64::from(self.row_units())) as u32
+        (u64::from(units) * u64::from(self.own) / u64::from(self.part_units())) as u32
     }
 
-    /// The number of a unit within its superblock. The unit is given by its number `unit` in the part of `die`.
-    /// Units are numbered with one unit on each die in turn.
-    fn number(&self, die: u32, unit: u32) -> u32 {
-        unit * self.dies + (die + unit) % self.dies
+    /// The die that has own unit `number` of superblock `row`.
+    fn own_die(&self, row: u32, number: u32) -> u32 {
+        ((u64::from(row) * u64::from(self.own) + u64::from(number)) % u64::from(self.dies)) as u32
     }
 
-    /// Whether unit `unit` of the part of `die` is the drive's own.
-    pub fn is_own(&self, die: u32, unit: u32) -> bool {
-        let number = self.number(die, unit);
-        self.own > 0 && self.own_before(number + 1) > self.own_before(number)
+    /// Number of the drive's own units among the first `units` units of the part of `die` in superblock `row`.
+    fn own_of(&self, row: u32, die: u32, units: u32) -> u32 {
+        // The number in the superblock of the first own unit of the die.
+        let first = (die + self.dies - self.own_die(row, 0)) % self.dies;
+        (self.own_before(units) + self.dies - 1 - first) / self.dies
     }
 
-    /// The first die whose part of each superblock would be the drive's own and hold no data.
+    /// Whether unit `unit` of the part of `die` in superblock `row` is the drive's own.
+    pub fn is_own(&self, row: u32, die: u32, unit: u32) -> bool {
+        self.own > 0 && self.own_of(row, die, unit + 1) > self.own_of(row, die, unit)
+    }
+
+    /// The first die whose part of superblock 0 would be the drive's own and hold no data.
     pub fn die_without_data(&self) -> Option<u32> {
-        let is_all_own =
-            |die: &u32| self.own > 0 && (0..self.part_units()).all(|unit| self.is_own(*die, unit));
-        (0..self.dies).find(is_all_own)
+        let units = self.part_units();
+        (0..self.dies).find(|die| self.own > 0 && self.own_of(0, *die, units) == units)
     }
 
-    /// Number of places for data in the part of `die`, from place `from` on.
-    pub fn data_places(&self, die: u32, from: u32) -> u32 {
-        if self.own == 0 {
-            return self.part().saturating_sub(from);
-        }
-        let (first, within) = (from / self.unit, from % self.unit);
-        let units = (first..self.part_units()).filter(|unit| !self.is_own(die, *unit));
-        (units.count() as u32 * self.unit).saturating_sub(within)
+    /// Number of places for data in the part of `die` in superblock `row`, from place `from` on.
+    pub fn data_places(&self, row: u32, die: u32, from: u32) -> u32 {
+        let own = match self.own {
+            0 => 0,
+            _ => {
+                let units = [self.part_units(), from / self.unit];
+                let [all, before] = units.map(|units| self.own_of(row, die, units));
+                (all - before) * self.unit
+            }
+        };
+        self.part().saturating_sub(from + own)
     }
 
     /// The page of flash at `place` of the part of superblock `row`.
@@ -163,6 +170,28 @@ impl Shape {
     }
 }
 
+/// The order in which the dies hold data at the start. The dies whose unit `unit` is not the drive's own have turns,
+/// beginning with another die for each unit.
+impl Shape {
+    /// Number of dies whose unit `unit` holds data, and the first die after those whose unit is the drive's own.
+    fn data_dies(&self, row: u32, unit: u32) -> (u32, u32) {
+        let [before, after] = [unit, unit + 1].map(|units| self.own_before(units));
+        (self.dies - (after - before), self.own_die(row, after))
+    }
+
+    /// The die whose unit `unit` has turn number `turn`.
+    fn data_die(&self, row: u32, unit: u32, turn: u32) -> u32 {
+        let (dies, first) = self.data_dies(row, unit);
+        (first + (turn + dies - unit % dies) % dies) % self.dies
+    }
+
+    /// The turn of `die`, whose unit `unit` holds data.
+    fn turn(&self, row: u32, unit: u32, die: u32) -> u32 {
+        let (dies, first) = self.data_dies(row, unit);
+        ((die + self.dies - first) % self.dies + unit) % dies
+    }
+}
+
 /// The initial map from logical pages to pages of flash: in ascending order, with one unit on each die in turn.
 #[derive(Clone)]
 pub(super) struct InitialMap(pub Shape);
@@ -176,13 +205,17 @@ impl Initial for InitialMap {
             return NONE;
         }
         let data_unit = within / shape.unit;
-        // The number of the unit with `data_unit` data units before it; the loop approaches it from below.
-        let mut number = data_unit;
-        while number < data_unit + shape.own_before(number + 1) {
-            number = data_unit + shape.own_before(number + 1);
+        let data_before = |unit: u32| unit * shape.dies - shape.own_before(unit);
+        // The search begins at most one unit away.
+        let data = u64::from(shape.row_units() - shape.own);
+        let mut unit = (u64::from(data_unit) * u64::from(shape.part_units()) / data) as u32;
+        while data_before(unit) > data_unit {
+            unit -= 1;
         }
-        let (unit, turn) = (number / shape.dies, number % shape.dies);
-        let die = (turn + shape.dies - unit % shape.dies) % shape.dies;
+        while data_before(unit + 1) <= data_unit {
+            unit += 1;
+        }
+        let die = shape.data_die(row, unit, data_unit - data_before(unit));
         shape.address(die, shape.at(row, unit * shape.unit + within % shape.unit))
     }
 
@@ -206,11 +239,10 @@ impl Initial for InitialOwner {
         let (plane, row) = shape.by_rows.split(block);
         let (round, within) = shape.by_unit.split(page);
         let unit = round * shape.planes + plane;
-        if row >= shape.full_rows || page >= shape.data_pages || shape.is_own(die, unit) {
+        if row >= shape.full_rows || page >= shape.data_pages || shape.is_own(row, die, unit) {
             return NONE;
         }
-        let number = shape.number(die, unit);
-        let data_unit = number - shape.own_before(number);
+        let data_unit = unit * shape.dies - shape.own_before(unit) + shape.turn(row, unit, die);
         row * shape.row_pages() + data_unit * shape.unit + within
     }
 }
