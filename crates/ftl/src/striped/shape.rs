@@ -246,3 +246,118 @@ impl Initial for InitialOwner {
         row * shape.row_pages() + data_unit * shape.unit + within
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device with 40 superblocks, of which the first 30 are full.
+    fn shape(dies: u32, planes: u32, pages: u32, unit: u32, own: u32) -> Shape {
+        let page_bits = pages.next_power_of_two().trailing_zeros();
+        let rows = 40;
+        Shape {
+            dies,
+            planes,
+            rows,
+            data_pages: pages,
+            page_bits,
+            summary_page: false,
+            unit,
+            own,
+            full_rows: 30,
+            by_unit: Divider::new(unit),
+            by_planes: Divider::new(planes),
+            by_rows: Divider::new(rows),
+            by_die: Divider::new((planes * rows) << page_bits),
+        }
+    }
+
+    /// Shapes of many kinds, with no, few and half of the units for the drive. Among them are 32 dies with 32 units
+    /// each and 3 %: a rule that moves by one die with each unit would give them all to one die.
+    fn shapes() -> impl Iterator<Item = Shape> {
+        let devices = [
+            (1, 1, 6, 2),
+            (3, 2, 5, 1),
+            (4, 1, 12, 3),
+            (32, 1, 96, 3),
+            (16, 2, 24, 3),
+            (7, 3, 8, 4),
+        ];
+        devices.into_iter().flat_map(|(dies, planes, pages, unit)| {
+            let units = dies * planes * pages / unit;
+            [0, 1, units / 33, units / 8, units / 2]
+                .map(|own| shape(dies, planes, pages, unit, own))
+        })
+    }
+
+    #[test]
+    fn the_drives_own_units_are_shared_by_the_dies() {
+        for shape in shapes() {
+            let what = (shape.dies, shape.planes, shape.data_pages, shape.own);
+            let units = shape.part_units();
+            let mut of_dies = alloc::vec![0; shape.dies as usize];
+            for row in 0..shape.dies.min(shape.rows) {
+                let mut in_row = 0;
+                for die in 0..shape.dies {
+                    let own = (0..units).filter(|unit| shape.is_own(row, die, *unit));
+                    let own = own.count() as u32;
+                    assert!(own.abs_diff(shape.own / shape.dies) <= 1, "{what:?}");
+                    let data = shape.data_places(row, die, 0);
+                    assert_eq!(data, (units - own) * shape.unit, "{what:?}");
+                    in_row += own;
+                    of_dies[die as usize] += own;
+                }
+                assert_eq!(in_row, shape.own, "{what:?}");
+            }
+            // After as many superblocks as there are dies, all dies have had equally many.
+            if shape.dies <= shape.rows {
+                assert!(of_dies.iter().all(|own| *own == shape.own), "{what:?}");
+            }
+            // Along the parts, the own units are evenly spaced.
+            for unit in 0..units {
+                let own = (0..shape.dies).filter(|die| shape.is_own(0, *die, unit));
+                let even = shape.own / units;
+                assert!(own.count() as u32 - even <= 1, "{what:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn places_for_data_are_counted_from_any_place() {
+        for shape in shapes() {
+            for (row, die) in [(0, 0), (3, shape.dies - 1)] {
+                let mut left = 0;
+                for place in (0..shape.part()).rev() {
+                    let is_own = shape.is_own(row, die, place / shape.unit);
+                    left += u32::from(!is_own);
+                    if !is_own || place.is_multiple_of(shape.unit) {
+                        assert_eq!(shape.data_places(row, die, place), left);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_the_start_each_page_has_a_place_of_its_own() {
+        for shape in shapes() {
+            let (map, owner) = (InitialMap(shape), InitialOwner(shape));
+            let pages = (shape.full_rows + 1) * shape.row_pages();
+            let mut before = None;
+            for page in 0..pages {
+                let address = map.at(page as usize);
+                if page / shape.row_pages() == shape.full_rows {
+                    assert_eq!(address, NONE);
+                    continue;
+                }
+                assert_eq!(owner.at(address as usize), page);
+                // Pages of a unit are on one die.
+                let die = shape.split(address).0;
+                let before = before.replace(die);
+                assert!(page.is_multiple_of(shape.unit) || before == Some(die));
+            }
+            let owned = (0..shape.addresses()).filter(|at| owner.at(*at as usize) != NONE);
+            assert_eq!(owned.count() as u32, shape.full_rows * shape.row_pages());
+        }
+    }
+}
