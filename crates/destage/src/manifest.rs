@@ -18,7 +18,7 @@ pub const SCHEMA: u64 = 1;
 /// The version of the model. The version grows when a configuration gives other results than under the older version.
 /// Stored results of an older version are then computed again. A test fails if the golden results change but the
 /// version does not.
-pub const MODEL: u64 = 17;
+pub const MODEL: u64 = 18;
 
 /// The description of how a result was computed.
 #[derive(Clone, Debug)]

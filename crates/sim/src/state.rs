@@ -39,7 +39,7 @@ use crate::settings::Config;
 
 /// The version of the file format. It increases with every change of the form of a layer's state, so that older files
 /// are refused.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 const MAGIC: &str = "destage-state";
 /// The prefix of a file name in `sim.precondition`.
 const PREFIX: &str = "file:";
