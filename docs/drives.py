@@ -3,13 +3,15 @@
 
     drives.py PROGRAM TABLES KEPT [OPTION ...]
 
-PROGRAM is destage, TABLES a folder with latency.csv, and options go to `destage drive fit`. Each profile is judged by `destage drive check`, on the loads below
-saturation that it was not fitted on. What a command says is kept in the folder KEPT, and made again only if it is not there. The second unit of a drive (its
-name ends in ", second") is judged by the numbers of the first.
+PROGRAM is destage, TABLES a folder with latency.csv, and options go to `destage drive fit`. The number of dies is not fitted, because latencies hardly determine
+it. It is the power of two of dies of 512 Gbit that holds the capacity in the drive's name; this is a common size of TLC dies in drives of these years. Each
+profile is judged by `destage drive check`, on the loads below saturation that it was not fitted on. What a command says is kept in the folder KEPT, and made
+again only if it is not there. The second unit of a drive (its name ends in ", second") is judged by the numbers of the first.
 """
 
 import csv
 import json
+import math
 import re
 import statistics
 import subprocess
@@ -51,6 +53,13 @@ def short(drive: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", drive).strip("-").lower()
 
 
+def dies(drive: str) -> int:
+    """The number of dies of a drive: see above. The name of the drive contains its capacity, such as "1.92 TB"."""
+    size, unit = re.search(r"([\d.]+) (GB|TB)", drive).groups()
+    least = float(size) * {"GB": 1, "TB": 1000}[unit] / 64
+    return 1 << math.ceil(math.log2(least))
+
+
 def rank(errors: list[float], share: float) -> float:
     errors = sorted(errors)
     return errors[max(0, -(-int(share * 1000) * len(errors) // 1000) - 1)]
@@ -84,7 +93,7 @@ for drive in drives("latency.csv"):
     profile = str(kept / f"{short(first)}.toml")
     file = str(tables / "latency.csv")
     if drive == first:
-        said = run(["drive", "fit", file, "--drive", drive, "-o", profile, *options], f"{short(drive)}-fit")
+        said = run(["drive", "fit", file, "--drive", drive, "-k", f"flash.dies={dies(drive)}", "-o", profile, *options], f"{short(drive)}-fit")
         numbers[drive] = said["parameters"]
         fitted_on[drive] = {row["offered_writes_per_s"] for row in said["rows"] if row["use"] == "fit"}
     # More requests than a trial has, so that errors are those of the model and not of chance.

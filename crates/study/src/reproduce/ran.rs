@@ -865,8 +865,8 @@ pub(super) fn commands(
             Some(_) if counts_only => {
                 "reads the trace, counts its requests and pages, and judges the claim on them"
             }
-            Some(_) => "reads the trace, makes the runs, and judges the claim on them",
-            None => "makes these runs again, and judges the claim on them",
+            Some(_) => "reads the trace, simulates the runs, and judges the claim on them",
+            None => "simulates these runs again, and judges the claim on them",
         },
     )];
     if has_rules {
