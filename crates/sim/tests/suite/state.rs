@@ -342,7 +342,7 @@ fn a_damaged_file_is_refused_and_never_more() {
     assert!(refusal(b"").contains("is not the state of a device"));
     assert!(refusal(&[0xff; 100_000]).contains("is not the state of a device"));
     assert!(refusal(b"destage-state 99\n\n").contains("has format \"99\""));
-    assert!(refusal(b"destage-state 4\nflash.dies = 2\n\n").contains("is damaged"));
+    assert!(refusal(b"destage-state 5\nflash.dies = 2\n\n").contains("is damaged"));
     std::fs::remove_file(&file.0).expect("removed");
     let error = config(&[&file.setting()])
         .map(|_| ())
@@ -399,7 +399,7 @@ fn digest(config: &Config) -> u64 {
 /// earlier versions. To achieve this, raise `state::FORMAT` and record the new digests.
 #[test]
 fn a_state_that_changes_has_another_format() {
-    let expected = (4, include_str!("state.digests"));
+    let expected = (5, include_str!("state.digests"));
     let mut found = String::new();
     for row in FTLS.iter().filter(|row| row.has_flash) {
         let kind = format!("ftl.kind={}", row.name);
