@@ -2,7 +2,7 @@
 //! again.
 //!
 //! ```text
-//! destage-state 4
+//! destage-state 5
 //! flash.blocks_per_plane = 40         the parameters on which a fill depends: shape, layer, precondition, seed
 //! ...
 //! sim.precondition = random_fill:2
