@@ -36,6 +36,23 @@ pub trait Initial {
     }
 }
 
+/// The rule that gives each entry the same value.
+#[derive(Clone, Copy, Debug)]
+pub struct Same<E>(pub E);
+
+impl<E: Copy> Initial for Same<E> {
+    type Entry = E;
+
+    #[inline]
+    fn at(&self, _: usize) -> E {
+        self.0
+    }
+
+    fn of_all(&self) -> Option<E> {
+        Some(self.0)
+    }
+}
+
 /// The chunks whose entries all have the same value. These chunks use no memory for their entries.
 #[derive(Clone)]
 struct Uniform<E> {

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use destage_base::Lpn;
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{LazyTable, Same};
 use destage_nand::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind, Span};
@@ -133,22 +133,13 @@ struct Open {
 /// The position in `known` of a page that was never changed.
 const UNKNOWN: u32 = u32::MAX;
 
-#[derive(Clone)]
-struct Unknown;
-impl Initial for Unknown {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        UNKNOWN
-    }
-}
-
 /// The ledger. See the [module](self).
 #[derive(Clone)]
 pub struct Ledger {
     terms: Terms,
     zeros: u64,
     /// The position of each page in `known`.
-    positions: LazyTable<Unknown>,
+    positions: LazyTable<Same<u32>>,
     /// The pages that were ever changed.
     known: Vec<Page>,
     open: BTreeMap<u32, Open>,
@@ -168,7 +159,7 @@ impl Ledger {
         Self {
             terms,
             zeros: digest(&vec![0; terms.sector_bytes]),
-            positions: LazyTable::new(terms.pages as usize, Unknown),
+            positions: LazyTable::new(terms.pages as usize, Same(UNKNOWN)),
             known: Vec::new(),
             open: BTreeMap::new(),
             answers: 0,

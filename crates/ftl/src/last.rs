@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
@@ -18,7 +18,7 @@ use destage_base::parameters;
 use super::blocks::logged::{Logged, left_to_store};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{self, Die};
-use super::blocks::{AllNone, LogicalPage, NONE};
+use super::blocks::{LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
 
@@ -56,20 +56,11 @@ pub(super) const ROW: FtlRow = FtlRow {
     ..FtlRow::BLANK
 };
 
-#[derive(Clone)]
-struct Never;
-impl Initial for Never {
-    type Entry = u64;
-    fn at(&self, _: usize) -> u64 {
-        0
-    }
-}
-
 /// The log blocks that are bound to one logical block each; they have the lowest numbers.
 #[derive(Clone)]
 struct Sequential {
     /// Logical block -> its log block.
-    log_of: LazyTable<AllNone>,
+    log_of: LazyTable<Same<u32>>,
     /// The log blocks in use; the one that was bound first is in front.
     order: List<u32>,
     unused: Vec<u32>,
@@ -112,7 +103,7 @@ struct Random {
     writes: u64,
     /// For each page of the die, the value of `writes` at its last write to a shared log block; 0 if there was
     /// none.
-    last_write: LazyTable<Never>,
+    last_write: LazyTable<Same<u64>>,
     hot_window: u64,
 }
 
@@ -166,7 +157,7 @@ impl Last {
         Self {
             store,
             sequential: Sequential {
-                log_of: LazyTable::new(logical as usize, AllNone),
+                log_of: LazyTable::new(logical as usize, Same(NONE)),
                 order: List::new(bound),
                 unused: (0..bound).rev().collect(),
             },
@@ -176,7 +167,7 @@ impl Last {
                 is_hot: vec![false; logs as usize],
                 current: [None; 2],
                 writes: 0,
-                last_write: LazyTable::new(logical as usize * pages as usize, Never),
+                last_write: LazyTable::new(logical as usize * pages as usize, Same(0)),
                 hot_window: random_pages * parameters.hot_window_percent / 100,
             },
             long_pages: parameters.seq_pages,

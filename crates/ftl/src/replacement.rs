@@ -17,14 +17,14 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use destage_base::archived;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::parameter::Kind;
 use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{self, Die};
-use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::blocks::{Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::array::BlockSlot;
 use destage_nand::masks::{First, Masks};
@@ -83,7 +83,7 @@ struct Replacement {
     /// The first block of each chain.
     data: DataBlocks,
     /// Logical block -> the position of its first replacement block in `links`.
-    first_of: LazyTable<AllNone>,
+    first_of: LazyTable<Same<u32>>,
     links: Vec<Link>,
     /// By position in `links`: the pages whose newest copy is in that block.
     newest: Masks<First>,
@@ -121,7 +121,7 @@ impl Replacement {
         Self {
             blocks: Blocks::new(config, number, logical, levelling, parameters.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
-            first_of: LazyTable::new(logical as usize, AllNone),
+            first_of: LazyTable::new(logical as usize, Same(NONE)),
             links: vec![unbound; replacements as usize],
             newest: Masks::new(replacements, geometry.data_pages(), First(0)),
             unused: (0..replacements).rev().collect(),

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::{choices, parameters};
@@ -16,7 +16,7 @@ use destage_base::{choices, parameters};
 use super::blocks::logged::{Logged, left_to_store};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{self, Die};
-use super::blocks::{AllNone, LogicalPage, NONE};
+use super::blocks::{LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use destage_nand::divide::Divider;
 use destage_nand::operation::{MergeCause, Operations, Purpose, Role};
@@ -81,7 +81,7 @@ pub(super) struct Sast {
     /// Maximum number of log blocks of a group.
     group_logs: usize,
     /// Group -> its position in `groups`.
-    position_of: LazyTable<AllNone>,
+    position_of: LazyTable<Same<u32>>,
     groups: Vec<Group>,
     /// Positions of groups with log blocks; the group that was written longest ago is in front.
     order: List<u32>,
@@ -101,7 +101,7 @@ impl Sast {
             store: Logged::new(config, &parameters.logs, number, logical, logs),
             over_group: Divider::new(group_blocks),
             group_logs: parameters.group_log_blocks as usize,
-            position_of: LazyTable::new(groups as usize, AllNone),
+            position_of: LazyTable::new(groups as usize, Same(NONE)),
             groups: (0..logs).map(|_| Group::default()).collect(),
             order: List::new(logs),
             unused_positions: (0..logs).rev().collect(),

@@ -9,7 +9,7 @@ mod merge;
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::list::List;
 use destage_base::{Random, choices, parameters};
 
@@ -18,7 +18,7 @@ use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
 use super::blocks::parameters::{self as shared, FirstWrite};
 use super::blocks::striped::{self, Die};
-use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
+use super::blocks::{Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite, Shortage};
 use destage_nand::array::BlockSlot;
 use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
@@ -92,7 +92,7 @@ pub(super) struct Bast {
     data: DataBlocks,
     logs: Vec<LogBlock>,
     /// Logical block -> the position of its log block in `logs`.
-    log_of: LazyTable<AllNone>,
+    log_of: LazyTable<Same<u32>>,
     /// Log blocks in use; the next victim is in front.
     order: List<u32>,
     unused: Vec<u32>,
@@ -119,7 +119,7 @@ impl Bast {
             blocks: Blocks::new(config, number, logical, levelling, rules.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
             logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
-            log_of: LazyTable::new(logical as usize, AllNone),
+            log_of: LazyTable::new(logical as usize, Same(NONE)),
             order: List::new(logs),
             unused: (0..logs).rev().collect(),
             victim: parameters.log_victim,

@@ -15,7 +15,6 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use destage_base::archived;
-use destage_base::lazy::Initial;
 
 use self::free::FreePool;
 use self::units::Units;
@@ -26,17 +25,6 @@ use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, P
 
 /// No block: the value of empty table entries.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// The initial value of tables in which every entry is [`NONE`].
-#[derive(Clone)]
-pub(super) struct AllNone;
-
-impl Initial for AllNone {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
 
 /// How the wear of blocks is levelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

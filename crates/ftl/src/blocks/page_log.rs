@@ -6,10 +6,10 @@
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 
 use super::owners::Owners;
-use super::{AllNone, LogicalPage, NONE};
+use super::{LogicalPage, NONE};
 use destage_nand::array::BlockSlot;
 use destage_nand::masks::{First, Masks};
 
@@ -38,7 +38,7 @@ archived!(Log {
 pub(crate) struct PageLog {
     logs: Vec<Log>,
     /// For each logical page whose newest copy is in the log, the log block and slot of that copy.
-    places: LazyTable<AllNone>,
+    places: LazyTable<Same<u32>>,
     newest: Masks<First>,
     /// For each log block, the logical blocks that have newest copies in it; empty if the layer does not need
     /// this.
@@ -60,7 +60,7 @@ impl PageLog {
         };
         Self {
             logs: (0..logs).map(log).collect(),
-            places: LazyTable::new(logical as usize * pages as usize, AllNone),
+            places: LazyTable::new(logical as usize * pages as usize, Same(NONE)),
             newest: Masks::new(logical, pages, First(0)),
             owners: Vec::new(),
             pages,

@@ -4,19 +4,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::list::List;
 
 const NONE: u32 = u32::MAX;
-
-#[derive(Clone)]
-struct NotCached;
-impl Initial for NotCached {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
 
 /// A mapping in RAM.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +27,7 @@ archived!(Entry { page, dirty, protected, dirty_before, dirty_after } vacant Sel
 #[derive(Clone)]
 pub struct Cache {
     slots: Vec<Entry>,
-    slot_of: LazyTable<NotCached>,
+    slot_of: LazyTable<Same<u32>>,
     probation: List<u32>,
     protected: List<u32>,
     protected_count: usize,
@@ -59,7 +50,7 @@ impl Cache {
         let slots = capacity.min(pages);
         Self {
             slots: Vec::new(),
-            slot_of: LazyTable::new(pages as usize, NotCached),
+            slot_of: LazyTable::new(pages as usize, Same(NONE)),
             probation: List::new(slots),
             protected: List::new(slots),
             protected_count: 0,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::archived;
-use destage_base::lazy::{CHUNK, Initial, LazyTable, parts};
+use destage_base::lazy::{CHUNK, LazyTable, Same, parts};
 use destage_base::{Random, Ticks};
 
 mod build;
@@ -215,7 +215,7 @@ archived!(Search { pointer, before } fixed { front });
 #[derive(Clone)]
 pub(crate) struct Extras {
     /// The time at which each block was last erased; only with wear-aware garbage collection.
-    pub last_erase: Option<LazyTable<NeverErased>>,
+    pub last_erase: Option<LazyTable<Same<Ticks>>>,
     /// Logical pages that garbage collection and wear levelling have moved, if the map is in flash.
     pub migrated: Option<Vec<u32>>,
     /// The streams of the host and of isolated handles, if there is more than one stream.
@@ -249,15 +249,6 @@ pub(crate) struct Die {
 archived!(Die {
     map, owner, blocks, nand, free, victims, pools, rest, random, next_sequence, search, extras,
 } fixed { rules, shape });
-
-#[derive(Clone)]
-pub(crate) struct NeverErased;
-impl Initial for NeverErased {
-    type Entry = Ticks;
-    fn at(&self, _: usize) -> Ticks {
-        0
-    }
-}
 
 impl Die {
     /// Whether each pool has a maximum number of valid pages.

@@ -21,7 +21,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::lazy::{CHUNK, Initial, LazyTable, parts};
+use destage_base::lazy::{CHUNK, LazyTable, Same, parts};
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, archived, choices, parameters};
 
@@ -95,15 +95,6 @@ pub(super) const ROW: FtlRow = FtlRow {
     ..FtlRow::BLANK
 };
 
-#[derive(Clone)]
-struct Zero;
-impl Initial for Zero {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        0
-    }
-}
-
 /// The die and the stream at which writes of a page wait, and the number of these writes.
 #[derive(Clone, Copy)]
 struct Waiting {
@@ -146,7 +137,7 @@ struct Striped {
     /// map has the address of this page of flash, see [`Striped::page_at`].
     owner: LazyTable<InitialOwner>,
     /// For each logical page its placement handle, if there is more than one handle.
-    handles: Option<LazyTable<Zero>>,
+    handles: Option<LazyTable<Same<u32>>>,
     rows: Rows,
     /// The streams of the handles, followed by the stream of moved pages.
     streams: Vec<Stream>,
@@ -233,7 +224,7 @@ impl Striped {
                 .collect(),
             map: LazyTable::new(pages as usize, InitialMap(shape)),
             owner: LazyTable::new(shape.addresses() as usize, InitialOwner(shape)),
-            handles: (own.handles > 1).then(|| LazyTable::new(pages as usize, Zero)),
+            handles: (own.handles > 1).then(|| LazyTable::new(pages as usize, Same(0))),
             least_free: made.free(),
             rows: made,
             streams: (0..=own.handles).map(|_| Stream::new(shape.dies)).collect(),

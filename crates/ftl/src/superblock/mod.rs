@@ -16,12 +16,12 @@ mod tables;
 use alloc::vec::Vec;
 
 use destage_base::archived;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 use destage_base::list::List;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
 
-use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
+use self::tables::{Initial, LiveAtStart, MapAtStart, OwnerAtStart};
 use super::blocks::mount::{Copy, Recovery};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{self, Die};
@@ -113,7 +113,7 @@ struct Superblocks {
     /// The blocks of each superblock, in the order in which they were added; `width` entries per superblock.
     held: LazyTable<Initial>,
     /// Per superblock: the open block of each class.
-    open: LazyTable<NoBlock>,
+    open: LazyTable<Same<u32>>,
     /// Per superblock: the pages that were written since its last collection; `None` if pages are not divided into
     /// classes.
     written: Option<Masks<First>>,
@@ -162,7 +162,7 @@ impl Superblocks {
             owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
             live: LazyTable::new(physical, LiveAtStart(initial)),
             held: LazyTable::new(superblocks as usize * width as usize, initial),
-            open: LazyTable::new(2 * superblocks as usize, NoBlock),
+            open: LazyTable::new(2 * superblocks as usize, Same(NONE)),
             written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
             order: List::new(superblocks),
             updates: 0,

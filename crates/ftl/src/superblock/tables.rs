@@ -84,14 +84,3 @@ impl lazy::Initial for LiveAtStart {
         }
     }
 }
-
-/// A table in which every entry is [`NONE`].
-#[derive(Clone)]
-pub(super) struct NoBlock;
-
-impl lazy::Initial for NoBlock {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}

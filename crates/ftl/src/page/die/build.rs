@@ -4,11 +4,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Random;
-use destage_base::lazy::LazyTable;
+use destage_base::lazy::{LazyTable, Same};
 
 use super::{
-    Aside, Die, DieRules, Extras, Free, Front, Journal, NeverErased, Open, Pool, Rest, Search,
-    Streams, Telling, Watermarks,
+    Aside, Die, DieRules, Extras, Free, Front, Journal, Open, Pool, Rest, Search, Streams, Telling,
+    Watermarks,
 };
 use crate::blocks::WearLevelling;
 use crate::page::free::FreeBlocks;
@@ -120,7 +120,7 @@ impl Die {
             extras: Extras {
                 last_erase: layout
                     .keeps_erase_times
-                    .then(|| LazyTable::new(blocks as usize, NeverErased)),
+                    .then(|| LazyTable::new(blocks as usize, Same(0))),
                 migrated: layout.logs_migrations.then(Vec::new),
                 streams: Streams::new(
                     layout.telling,

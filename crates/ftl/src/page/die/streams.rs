@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::{LazyTable, Same};
 
 use super::{Die, Old, Open, Stream};
 use crate::NoSpace;
@@ -50,15 +50,6 @@ impl Telling {
     }
 }
 
-#[derive(Clone)]
-struct Zero;
-impl Initial for Zero {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        0
-    }
-}
-
 /// The streams of a die besides those that every die has.
 #[derive(Clone)]
 pub(crate) struct Streams {
@@ -66,9 +57,9 @@ pub(crate) struct Streams {
     /// The open blocks by pool and stream; streams of the host come before those of moved pages.
     open: Vec<Open>,
     /// The handle of each page.
-    handles: LazyTable<Zero>,
+    handles: LazyTable<Same<u32>>,
     /// For each page, the value of `writes` at its last write; 0 if the page was never written.
-    written: LazyTable<Zero>,
+    written: LazyTable<Same<u32>>,
     writes: u32,
     /// The first number of entry `i` is the number of pages written to host stream `i`. The second number is the
     /// number of moved pages of handle `i`.
@@ -83,8 +74,8 @@ impl Streams {
         (streams > 0).then(|| Self {
             telling,
             open: vec![sealed; (pools * streams) as usize],
-            handles: LazyTable::new(pages as usize, Zero),
-            written: LazyTable::new(pages as usize, Zero),
+            handles: LazyTable::new(pages as usize, Same(0)),
+            written: LazyTable::new(pages as usize, Same(0)),
             writes: 0,
             counts: vec![[0; 2]; telling.told() as usize + 1],
         })
