@@ -13,7 +13,7 @@ mod tables;
 use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_device::{Device, Note, PageOperation, Request, Transaction};
-use destage_nand::media::dispatch::End;
+use destage_nand::media::dispatch::Phase;
 use destage_nand::operation::{Kind, Operation as FlashOperation};
 use destage_nand::{Cause, Operations, Timing};
 use destage_trace::Operation;
@@ -382,10 +382,10 @@ impl Probe for Explaining {
         self.paths.command_begins(operation, die, self.now);
     }
 
-    fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
+    fn phase_begins(&mut self, die: u32, phase: Phase, time: Ticks) {
         let span = (self.now, self.now.saturating_add(time));
         let die = &mut self.paths.dies[die as usize];
-        die.serving.phase_begins(end, span);
+        die.serving.phase_begins(phase, span);
     }
 
     fn served(&mut self, operation: PageOperation) {

@@ -3,7 +3,7 @@
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Note, PageOperation, Request, Transaction};
-use destage_nand::media::dispatch::End;
+use destage_nand::media::dispatch::Phase;
 use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations};
 
@@ -102,7 +102,7 @@ impl Probe for Probes<'_> {
         collects(die: u32, begins: bool);
         issued(die: u32, kind: Kind, moves: bool);
         serves(die: u32, operation: PageOperation);
-        phase_begins(die: u32, end: End, time: Ticks);
+        phase_begins(die: u32, phase: Phase, time: Ticks);
         served(operation: PageOperation);
         left(die: u32);
         done(die: u32, kind: Kind);

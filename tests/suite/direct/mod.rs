@@ -13,7 +13,7 @@ pub mod place;
 
 use destage_base::Ticks;
 use destage_nand::Kind;
-use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, Operation, Phase};
 use destage_sim::engine::Replay;
 use destage_sim::wire::Wire;
 use destage_trace::request::SECTOR_BYTES;
@@ -94,8 +94,8 @@ enum Event {
     /// The next request of the trace arrives.
     #[default]
     Arrival,
-    /// A phase of a flash command has ended.
-    Flash(End),
+    /// A phase of a flash command of the die with this number has ended.
+    Flash(Phase, u32),
     /// A message has crossed the link.
     Delivered(Direction),
 }
@@ -115,8 +115,8 @@ impl Clock for Side {
         self.events.now()
     }
 
-    fn begins(&mut self, end: End, length: Ticks) {
-        self.events.after(length, Event::Flash(end));
+    fn begins(&mut self, phase: Phase, die: u32, length: Ticks) {
+        self.events.after(length, Event::Flash(phase, die));
     }
 
     fn issued(&mut self, command: &[Operation]) {
@@ -189,7 +189,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, Strin
             break;
         };
         match event {
-            Event::Flash(end) => media.end(end, &mut side),
+            Event::Flash(phase, die) => media.end(phase, die, &mut side),
             Event::Arrival => {
                 match &mut side.host {
                     Host::AtOnce(host) => host.arrived(),

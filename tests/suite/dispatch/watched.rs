@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::dispatch::{
-    Clock, DispatchConfig, Dispatcher, End, Operation, Order, Together,
+    Clock, DispatchConfig, Dispatcher, Operation, Order, Phase, Together,
 };
 use destage_sim::events::{Clock as Sums, EventList};
 
@@ -77,7 +77,7 @@ impl Die {
 
 struct Watcher<'a> {
     config: &'a DispatchConfig,
-    events: EventList<End>,
+    events: EventList<(Phase, u32)>,
     dies: Vec<Die>,
     /// For each channel, the time until which it is held.
     held: Vec<Ticks>,
@@ -119,8 +119,8 @@ pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<
 }
 
 fn step(media: &mut Dispatcher, watcher: &mut Watcher<'_>) {
-    let end = watcher.events.take().expect("an event");
-    media.end(end, watcher);
+    let (phase, die) = watcher.events.take().expect("an event");
+    media.end(phase, die, watcher);
     let is_over = watcher.events.next_time() != Some(watcher.events.now());
     if is_over {
         watcher.nobody_waits_for_nothing();
@@ -297,21 +297,17 @@ impl Clock for Watcher<'_> {
         self.check_patience(command, &waiting);
     }
 
-    fn begins(&mut self, end: End, length: Ticks) {
+    fn begins(&mut self, phase: Phase, die: u32, length: Ticks) {
         let now = self.events.now();
-        let (die, on_channel) = match end {
-            End::Command(die) | End::Data(die) => (die, true),
-            End::Cells(die) | End::Register(die) | End::Between(die) => (die, false),
-        };
         let channel = self.channel_of(die);
-        if on_channel {
+        if matches!(phase, Phase::Command | Phase::Data) {
             assert!(self.held[channel] <= now, "a channel does two things");
             self.held[channel] = now + length;
         }
         let state = &mut self.dies[die as usize];
         let before = state.commands.clone();
-        match end {
-            End::Command(_) => {
+        match phase {
+            Phase::Command => {
                 let latest = state
                     .commands
                     .last_mut()
@@ -322,7 +318,7 @@ impl Clock for Watcher<'_> {
                     latest.cells_end = Some(now + length);
                 }
             }
-            End::Between(_) => {
+            Phase::Between => {
                 let latest = state.commands.len() - 1;
                 for other in &mut state.commands[..latest] {
                     // The end of the interrupted operation is unknown until the operation resumes.
@@ -334,7 +330,7 @@ impl Clock for Watcher<'_> {
                 assert!(latest.there <= now, "cells before their command");
                 latest.cells_end = Some(now + length);
             }
-            End::Cells(_) => {
+            Phase::Cells => {
                 let at = before
                     .iter()
                     .position(|command| command.cells_end.is_none());
@@ -358,7 +354,7 @@ impl Clock for Watcher<'_> {
                     "cells do two things"
                 );
             }
-            End::Register(_) => {
+            Phase::Register => {
                 let at = before.iter().position(|command| {
                     command.moved.is_none() && command.reads() == command.cells_end.is_some()
                 });
@@ -389,7 +385,7 @@ impl Clock for Watcher<'_> {
                     );
                 }
             }
-            End::Data(_) => {
+            Phase::Data => {
                 let is_read = before.iter().any(Command::reads);
                 let command = &before[state.first(is_read)];
                 let is_ready = match command.has_left {
@@ -402,7 +398,7 @@ impl Clock for Watcher<'_> {
                 );
             }
         }
-        self.events.after(length, end);
+        self.events.after(length, (phase, die));
     }
 
     fn leaves(&mut self, die: u32) {

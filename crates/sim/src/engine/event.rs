@@ -4,6 +4,8 @@
 //! due at the same instant. For this purpose, the message passes through the event list several times. The numbers of
 //! passes are those of the reference simulator.
 
+use destage_nand::media::dispatch::Phase;
+
 use super::front::{Place, Visit};
 
 /// Passes of a request through the event list before it reaches the device, if it was sent because a request arrived.
@@ -149,7 +151,7 @@ impl Packed {
             DONE => Event::Done(number),
             COMMAND_DONE => Event::CommandDone(number),
             PHASE => Event::Phase {
-                phase: Phase::of(middle),
+                phase: phase_of(middle),
                 die: number,
             },
             STEP_DONE => Event::StepDone(number),
@@ -189,26 +191,15 @@ impl Packed {
     }
 }
 
-/// The phase of a flash command, as in [`End`](destage_nand::media::dispatch::End).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    Command = 0,
-    Cells = 1,
-    Data = 2,
-    Register = 3,
-    Between = 4,
-}
-
-impl Phase {
-    #[inline]
-    fn of(number: u16) -> Self {
-        match number {
-            0 => Self::Command,
-            1 => Self::Cells,
-            2 => Self::Data,
-            3 => Self::Register,
-            _ => Self::Between,
-        }
+/// The phase of a flash command with this number.
+#[inline]
+fn phase_of(number: u16) -> Phase {
+    match number {
+        0 => Phase::Command,
+        1 => Phase::Cells,
+        2 => Phase::Data,
+        3 => Phase::Register,
+        _ => Phase::Between,
     }
 }
 

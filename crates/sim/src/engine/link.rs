@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Driver, Note, PageOperation, Progress, Token, Transaction};
+use destage_nand::media::dispatch::Phase;
 use destage_nand::{Kind, Operations};
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
-use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed, Phase};
+use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed};
 use super::front::Front;
 use super::plan::Planner;
 use super::probe::{Command, Probe};

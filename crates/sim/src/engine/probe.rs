@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Note, PageOperation, Request, Transaction};
-use destage_nand::media::dispatch::End;
+use destage_nand::media::dispatch::Phase;
 use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations, Timing};
 
@@ -192,10 +192,10 @@ pub trait Probe: Send {
         let _ = (die, operation);
     }
 
-    /// A phase of a command begins at `die`, and lasts `time` ticks. `end` names the phase.
+    /// `phase` of a command begins at `die`, and lasts `time` ticks.
     #[inline]
-    fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
-        let _ = (die, end, time);
+    fn phase_begins(&mut self, die: u32, phase: Phase, time: Ticks) {
+        let _ = (die, phase, time);
     }
 
     /// The command that [`Probe::serves`] announced for `operation` has done its work.

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::{PageOperation, Progress, Token, Transaction};
 use destage_nand::media::Cells;
-use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation, Order};
+use destage_nand::media::dispatch::{Clock, DispatchConfig, Dispatcher, Operation, Order, Phase};
 use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations};
 
-use super::event::{Event, Packed, Phase};
+use super::event::{Event, Packed};
 use super::plan::{Planned, Planner};
 use super::{Engine, Outcome, Probe};
 use crate::events::EventList;
@@ -207,18 +207,11 @@ impl<P: Probe> Clock for Teller<'_, P> {
         self.events.now()
     }
 
-    fn begins(&mut self, end: End, length: Ticks) {
-        let (phase, die) = match end {
-            End::Command(die) => (Phase::Command, die),
-            End::Cells(die) => (Phase::Cells, die),
-            End::Data(die) => (Phase::Data, die),
-            End::Register(die) => (Phase::Register, die),
-            End::Between(die) => (Phase::Between, die),
-        };
+    fn begins(&mut self, phase: Phase, die: u32, length: Ticks) {
         self.events.after(length, Event::Phase { phase, die });
         if P::FOLLOWS_PAGES {
             let die = self.shape.to_device(die);
-            self.probe.phase_begins(die, end, length);
+            self.probe.phase_begins(die, phase, length);
         }
         if P::HEARS_COMMANDS && phase == Phase::Cells {
             self.begin_erase(self.shape.to_device(die));
@@ -506,15 +499,8 @@ impl Queued {
         meter: &mut FlashMeter,
         probe: &mut P,
     ) {
-        let end = match phase {
-            Phase::Command => End::Command(die),
-            Phase::Cells => End::Cells(die),
-            Phase::Data => End::Data(die),
-            Phase::Register => End::Register(die),
-            Phase::Between => End::Between(die),
-        };
         let (media, mut teller) = self.parts(events, meter, probe);
-        media.end(end, &mut teller);
+        media.end(phase, die, &mut teller);
     }
 
     fn parts<'t, P>(

@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 use destage_nand::Kind;
-use destage_nand::media::dispatch::End;
+use destage_nand::media::dispatch::Phase;
 
 /// Begin and end of a span of time, in ticks.
 pub(super) type Span = (Ticks, Ticks);
@@ -134,11 +134,11 @@ impl Serving {
         });
     }
 
-    /// A phase of a command begins. `end` names the phase. Commands use the cells in the order in which the commands
+    /// `phase` of a command begins. Commands use the cells in the order in which the commands
     /// began. Reads send their pages over the channel in the same order.
-    pub fn phase_begins(&mut self, end: End, span: Span) {
+    pub fn phase_begins(&mut self, phase: Phase, span: Span) {
         const NOT_YET: Span = (0, 0);
-        if let End::Cells(_) = end
+        if phase == Phase::Cells
             && self
                 .commands
                 .iter()
@@ -153,21 +153,21 @@ impl Serving {
             let reads = command.kind == Kind::Read;
             (reads, &mut command.phases)
         });
-        let phase = match end {
-            End::Command(_) => commands.next_back().map(|(_, of)| &mut of.command),
-            End::Cells(_) | End::Between(_) => commands
+        let of_phase = match phase {
+            Phase::Command => commands.next_back().map(|(_, of)| &mut of.command),
+            Phase::Cells | Phase::Between => commands
                 .find(|(_, of)| of.cells == NOT_YET)
                 .map(|(_, of)| &mut of.cells),
-            End::Data(_) => commands
+            Phase::Data => commands
                 .find(|(reads, _)| *reads)
                 .map(|(_, of)| &mut of.data),
             // A program has this phase before its cells work, a read after its cells have worked.
-            End::Register(_) => commands
+            Phase::Register => commands
                 .find(|(reads, of)| of.register == NOT_YET && *reads == (of.cells != NOT_YET))
                 .map(|(_, of)| &mut of.register),
         };
-        if let Some(phase) = phase {
-            *phase = span;
+        if let Some(of_phase) = of_phase {
+            *of_phase = span;
         }
     }
 

@@ -92,27 +92,20 @@ pub struct DispatchConfig {
     pub suspension: Option<Suspension>,
 }
 
-/// The end of a phase, with the number of the die.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum End {
-    /// Command and address, and the data of a program, have arrived at the die.
-    Command(u32),
-    /// The cells have done their work.
-    Cells(u32),
-    /// The data of a page that was read, or the status of an erase, have passed over the channel.
-    Data(u32),
-    /// The pages of a command have moved from page register to cache register, or from cache register to page
-    /// register.
-    Register(u32),
-    /// The cells have done a read that interrupted a program or an erase.
-    Between(u32),
-}
-
-/// The value of an unused entry of a list.
-impl Default for End {
-    fn default() -> Self {
-        Self::Command(0)
-    }
+/// A phase of a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Phase {
+    /// Command and address, and the data of a program, pass over the channel to the die.
+    #[default]
+    Command,
+    /// The cells work.
+    Cells,
+    /// The data of a page that was read, or the status of an erase, pass over the channel.
+    Data,
+    /// The pages of a command move from page register to cache register, or from cache register to page register.
+    Register,
+    /// The cells do a read that interrupted a program or an erase.
+    Between,
 }
 
 /// The caller of a [`Dispatcher`], which keeps the time and receives events. A method of this trait may not call the
@@ -121,8 +114,9 @@ pub trait Clock {
     /// The current time.
     fn now(&self) -> Ticks;
 
-    /// A phase begins now. The caller has to call [`Dispatcher::end`] with `end` when `length` ticks have passed.
-    fn begins(&mut self, end: End, length: Ticks);
+    /// `phase` of a command of `die` begins now. The caller has to call [`Dispatcher::end`] when `length` ticks have
+    /// passed.
+    fn begins(&mut self, phase: Phase, die: u32, length: Ticks);
 
     /// A command of these operations begins now. The die of the command is busy from now on.
     fn issued(&mut self, command: &[Operation]) {
@@ -251,18 +245,17 @@ impl Dispatcher {
         }
     }
 
-    /// The caller reports that a phase ends now.
-    pub fn end<C: Clock>(&mut self, end: End, clock: &mut C) {
+    /// The caller reports that `phase` of a command of `die` ends now.
+    pub fn end<C: Clock>(&mut self, phase: Phase, die: u32, clock: &mut C) {
         if let Some(registers) = self.config.registers {
-            return self.end_beside(end, &registers, clock);
+            return self.end_with_registers(phase, die, &registers, clock);
         }
-        match end {
-            End::Command(die) => self.command_ended(die, clock),
-            End::Cells(die) if !self.interrupted.is_empty() && self.end_interrupted(die, clock) => {
-            }
-            End::Cells(die) | End::Between(die) => self.cells_ended(die, clock),
-            End::Data(die) => self.data_left(die, clock),
-            End::Register(_) => {}
+        match phase {
+            Phase::Command => self.command_ended(die, clock),
+            Phase::Cells if !self.interrupted.is_empty() && self.end_interrupted(die, clock) => {}
+            Phase::Cells | Phase::Between => self.cells_ended(die, clock),
+            Phase::Data => self.data_left(die, clock),
+            Phase::Register => {}
         }
     }
 
@@ -308,7 +301,7 @@ impl Dispatcher {
         state.is_ready = false;
         state.queue.take(&rules, planes, &mut state.command);
         clock.issued(&state.command);
-        clock.begins(End::Command(die), self.config.command(&state.command));
+        clock.begins(Phase::Command, die, self.config.command(&state.command));
     }
 
     fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
@@ -323,12 +316,12 @@ impl Dispatcher {
             command.first().map(|first| first.kind),
         );
         match self.stop_cells(die, clock) {
-            Some(waits) => clock.begins(End::Between(die), waits + length),
+            Some(waits) => clock.begins(Phase::Between, die, waits + length),
             None => {
                 if kind != Some(Kind::Read) {
                     self.note_change(die, length, clock);
                 }
-                clock.begins(End::Cells(die), length);
+                clock.begins(Phase::Cells, die, length);
                 self.make_ready(die);
             }
         }
@@ -416,7 +409,7 @@ impl Dispatcher {
         let die = &self.dies[number as usize];
         let is_last = die.left + 1 == die.command.len();
         let length = self.config.leaving(die.command.get(die.left), is_last);
-        clock.begins(End::Data(number), length);
+        clock.begins(Phase::Data, number, length);
         true
     }
 }

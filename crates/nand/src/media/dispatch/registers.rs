@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use super::queue::{Queue, plane_bit};
-use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
+use super::{Clock, Dispatcher, Operation, Phase, Registers, Rules, Together};
 use crate::operation::Kind;
 
 /// The commands of a die that continue in parallel with the latest command.
@@ -83,17 +83,18 @@ impl Registers {
 impl Dispatcher {
     /// Ends a phase on a die whose planes have cache registers.
     #[inline(never)]
-    pub(super) fn end_beside<C: Clock>(&mut self, end: End, registers: &Registers, clock: &mut C) {
-        let (End::Command(die)
-        | End::Cells(die)
-        | End::Data(die)
-        | End::Register(die)
-        | End::Between(die)) = end;
-        match end {
-            End::Command(_) => self.beside[die as usize].latest = Latest::IsThere,
-            End::Cells(_) | End::Between(_) => self.leave_cells(die, registers, clock),
-            End::Data(_) => self.leave_register(die, clock),
-            End::Register(_) => self.change_register(die, clock),
+    pub(super) fn end_with_registers<C: Clock>(
+        &mut self,
+        phase: Phase,
+        die: u32,
+        registers: &Registers,
+        clock: &mut C,
+    ) {
+        match phase {
+            Phase::Command => self.beside[die as usize].latest = Latest::IsThere,
+            Phase::Cells | Phase::Between => self.leave_cells(die, registers, clock),
+            Phase::Data => self.leave_register(die, clock),
+            Phase::Register => self.change_register(die, clock),
         }
         self.go_on(die, registers, clock);
         let state = &mut self.dies[die as usize];
@@ -104,7 +105,7 @@ impl Dispatcher {
         on_channel.ready -= u32::from(state.is_ready);
         state.is_ready = may_begin && !is_held_up;
         on_channel.ready += u32::from(state.is_ready);
-        if matches!(end, End::Command(_) | End::Data(_)) {
+        if matches!(phase, Phase::Command | Phase::Data) {
             on_channel.busy = false;
         }
         self.use_channel(channel, clock);
@@ -148,7 +149,7 @@ impl Dispatcher {
             beside.latest = Latest::Comes;
             core::mem::swap(&mut state.command, &mut beside.cells);
             clock.leaves(die);
-            return clock.begins(End::Cells(die), self.config.cells(&beside.cells));
+            return clock.begins(Phase::Cells, die, self.config.cells(&beside.cells));
         }
         beside.is_moving = false;
         beside.leaving_planes |= core::mem::take(&mut beside.following_planes);
@@ -196,14 +197,14 @@ impl Dispatcher {
             beside.latest = Latest::InCells;
             let is_program = state.command.first().map(|first| first.kind) == Some(Kind::Program);
             match registers.moves(&state.command).filter(|_| is_program) {
-                Some(time) => clock.begins(End::Register(die), time),
-                None => clock.begins(End::Cells(die), self.config.cells(&state.command)),
+                Some(time) => clock.begins(Phase::Register, die, time),
+                None => clock.begins(Phase::Cells, die, self.config.cells(&state.command)),
             }
         }
         let are_free = beside.leaving_planes & beside.following_planes == 0;
         if beside.following_planes != 0 && are_free && !beside.is_moving {
             beside.is_moving = true;
-            clock.begins(End::Register(die), registers.read.unwrap_or(0));
+            clock.begins(Phase::Register, die, registers.read.unwrap_or(0));
         }
         let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
         let are_free = !reads || beside.leaving_planes & planes(&state.command) == 0;
@@ -239,6 +240,6 @@ impl Dispatcher {
                 self.config.leaving(die.command.get(die.left), is_last)
             }
         };
-        clock.begins(End::Data(number), length);
+        clock.begins(Phase::Data, number, length);
     }
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use destage_base::Ticks;
 
 use super::queue::Operation;
-use super::{Clock, Dispatcher, End, Suspension};
+use super::{Clock, Dispatcher, Phase, Suspension};
 use crate::operation::Kind;
 
 /// The state of the program or erase of a die that reads interrupt.
@@ -137,7 +137,7 @@ impl Dispatcher {
         core::mem::swap(&mut state.command, &mut interrupted.command);
         if let Some(left) = interrupted.left.take() {
             interrupted.ends = Some(clock.now().saturating_add(left));
-            clock.begins(End::Cells(die), left);
+            clock.begins(Phase::Cells, die, left);
         }
     }
 }
