@@ -143,7 +143,7 @@ pub(crate) enum UnderWay {
 }
 
 /// Which transactions may stop occupying their dies before they end. For each such transaction the driver decides: if
-/// the transaction is to free its die, the driver returns [`Progress::Beside`] or calls
+/// the transaction is to free its die, the driver returns [`Progress::Overlaps`] or calls
 /// [`Device::free`](crate::Device::free).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Handover {

@@ -81,7 +81,7 @@ pub enum Progress {
     Ended,
     /// The transaction is in progress, but its die may begin the next operation, as after
     /// [`Device::free`](crate::Device::free). Allowed only for page operations and fillers.
-    Beside,
+    Overlaps,
 }
 
 /// Several page operations that a die serves together.
@@ -199,7 +199,7 @@ pub trait Driver {
         false
     }
 
-    /// Whether `die` is still working on operations that no longer [occupy](Progress::Beside) it. Such a die is not
+    /// Whether `die` is still working on operations that no longer [occupy](Progress::Overlaps) it. Such a die is not
     /// idle, although it may begin the next operation. Default: no.
     fn is_busy(&self, die: u32) -> bool {
         let _ = die;

@@ -108,7 +108,13 @@ impl Probe for Course {
         self.tally.add(command.operations);
     }
 
-    fn begins_beside(&mut self, _: u32, _: u32, operations: &Operations, _: [(Ticks, Ticks); 2]) {
+    fn overlapping_begins(
+        &mut self,
+        _: u32,
+        _: u32,
+        operations: &Operations,
+        _: [(Ticks, Ticks); 2],
+    ) {
         self.tally.add(operations);
     }
 }

@@ -346,26 +346,26 @@ impl Probe for Explaining {
         self.paths.dies[die as usize].go_on(self.now, waits, time);
     }
 
-    fn begins_beside(
+    fn overlapping_begins(
         &mut self,
         number: u32,
         die: u32,
         operations: &Operations,
         waited: [(Ticks, Ticks); 2],
     ) {
-        self.paths.begins_beside(number, die, self.now, waited);
+        self.paths.overlapping_begins(number, die, self.now, waited);
         if let Some(interval) = self.interval() {
             interval.tally.add(operations);
             interval.gc_runs += operations.merges().len() as u64;
         }
     }
 
-    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+    fn die_works(&mut self, die: u32, time: Ticks) {
         self.paths.dies[die as usize].work(self.now, time);
     }
 
-    fn ending_beside(&mut self, number: u32) {
-        self.paths.ending_beside(number);
+    fn overlapping_ending(&mut self, number: u32) {
+        self.paths.overlapping_ending(number);
     }
 
     fn collects(&mut self, die: u32, begins: bool) {

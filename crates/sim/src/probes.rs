@@ -96,9 +96,9 @@ impl Probe for Probes<'_> {
         batch(die: u32, step: BatchStep<'_>);
         begins(command: &Command<'_>);
         goes_on(die: u32, waits: Ticks, time: Ticks, moves: bool);
-        begins_beside(number: u32, die: u32, operations: &Operations, waited: [(Ticks, Ticks); 2]);
-        goes_on_beside(die: u32, time: Ticks);
-        ending_beside(number: u32);
+        overlapping_begins(number: u32, die: u32, operations: &Operations, waited: [(Ticks, Ticks); 2]);
+        die_works(die: u32, time: Ticks);
+        overlapping_ending(number: u32);
         collects(die: u32, begins: bool);
         issued(die: u32, kind: Kind, moves: bool);
         serves(die: u32, operation: PageOperation);

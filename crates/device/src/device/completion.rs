@@ -57,7 +57,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         match progress {
-            Progress::Beside => self.hand_over(die, now, driver),
+            Progress::Overlaps => self.hand_over(die, now, driver),
             Progress::Running | Progress::Ended => Ok(()),
         }
     }
@@ -90,7 +90,7 @@ impl Device {
                         self.page_done(operation, now, driver)?;
                     }
                 }
-                Progress::Beside if self.dies.hands_over() => self.dies.hand_over(die),
+                Progress::Overlaps if self.dies.hands_over() => self.dies.hand_over(die),
                 _ => return Ok(()),
             }
         }

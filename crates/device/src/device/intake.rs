@@ -195,7 +195,7 @@ impl Device {
         let is_whole = self.buffer.bypass_whole(span.pages);
         if !is_whole || self.config.reads_partial || driver.wants_records() || !self.joins_at_once()
         {
-            return self.bypass_beside_others(token, span, is_whole, now, driver);
+            return self.bypass_slow_path(token, span, is_whole, now, driver);
         }
         self.remaining[token as usize] += span.pages;
         let work = Work::HostWrite(token);
@@ -223,7 +223,7 @@ impl Device {
     /// partly written pages are completed by reads, the driver needs records, or effects have to wait for other
     /// effects.
     #[inline(never)]
-    fn bypass_beside_others<D: Driver>(
+    fn bypass_slow_path<D: Driver>(
         &mut self,
         token: u32,
         span: &Span,

@@ -343,10 +343,10 @@ impl Commands {
         let step = &self.steps[die as usize];
         let latest = step.latest.filter(Planned::changes);
         let in_step = latest.is_some_and(|_| step.done > now);
-        let beside = step
+        let overlapping = step
             .programs
             .is_some_and(|number| self.cached[number].done > now);
-        (in_step || beside) && self.media.takes_read(now, self.place(die))
+        (in_step || overlapping) && self.media.takes_read(now, self.place(die))
     }
 
     /// Begins the read `token` at `die` during a step of the die. Returns the length of the first command of the

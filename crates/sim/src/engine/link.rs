@@ -283,7 +283,7 @@ impl<P: Probe> Link<'_, P> {
     /// A command of the read `token` of `die` has begun, and lasts `time` ticks. The read runs during a step.
     fn wait_for_read(&mut self, die: u32, token: Token, time: Ticks) {
         let now = self.events.now();
-        self.probe.goes_on_beside(die, time);
+        self.probe.die_works(die, time);
         if P::HEARS_COMMANDS
             && let Some(commands) = self.time.booked()
             && let Some(told) = commands.latest_of_read(token)
@@ -326,7 +326,8 @@ impl<P: Probe> Link<'_, P> {
             self.pass_programs();
             self.meter.occupy(die, now);
             let waited = issued.cached.waited;
-            self.probe.begins_beside(number, die, operations, waited);
+            self.probe
+                .overlapping_begins(number, die, operations, waited);
             self.wait_for_cached(die, &issued);
             return Progress::Running;
         }
@@ -346,7 +347,7 @@ impl<P: Probe> Link<'_, P> {
             let (map, collected) = queued.rest(die, now);
             self.meter.add_gc_time(collected);
             self.meter.occupy(die, now);
-            self.probe.goes_on_beside(die, map);
+            self.probe.die_works(die, map);
             self.events.after(map, Event::StepDone(die));
         }
     }

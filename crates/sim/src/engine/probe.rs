@@ -148,7 +148,7 @@ pub trait Probe: Send {
     /// The step `number` of `die` begins. It releases the die before its own end. `waited` holds the wait of the step
     /// for the cells, and its wait for the cache register. Each wait has a start and an end.
     #[inline]
-    fn begins_beside(
+    fn overlapping_begins(
         &mut self,
         number: u32,
         die: u32,
@@ -162,13 +162,13 @@ pub trait Probe: Send {
     /// read that it serves during a step, or, if commands wait in queues, on a step that has no more commands and waits
     /// for the mapping table.
     #[inline]
-    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+    fn die_works(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
 
     /// The step `number`, which has released its die, is about to end.
     #[inline]
-    fn ending_beside(&mut self, number: u32) {
+    fn overlapping_ending(&mut self, number: u32) {
         let _ = number;
     }
 

@@ -315,8 +315,8 @@ impl Queued {
             if P::FOLLOWS_PAGES {
                 self.pages.insert(token.number(), page);
             }
-            self.push_beside(die, &planned, token.number());
-            return Some(Progress::Beside);
+            self.push_overlapping(die, &planned, token.number());
+            return Some(Progress::Overlaps);
         }
         self.begin_several::<P>(die, (transaction, token), operations, now, map_time)
     }
@@ -348,7 +348,7 @@ impl Queued {
             };
         if waits && let Some(last) = commands.pop_back() {
             for command in commands.drain(..) {
-                self.push_beside(die, &command, PART);
+                self.push_overlapping(die, &command, PART);
             }
             // A page that only loads its data ends together with a later page of its unit.
             if P::FOLLOWS_PAGES
@@ -357,9 +357,9 @@ impl Queued {
             {
                 self.pages.insert(token.number(), page);
             }
-            self.push_beside(die, &last, token.number());
+            self.push_overlapping(die, &last, token.number());
             self.steps[die as usize].commands = commands;
-            return Some(Progress::Beside);
+            return Some(Progress::Overlaps);
         }
         let step = &mut self.steps[die as usize];
         step.commands = commands;
@@ -395,7 +395,7 @@ impl Queued {
         };
         let (die, next) = (*die, commands.pop_front());
         match next {
-            Some(planned) => self.push_beside(die, &planned, token.number()),
+            Some(planned) => self.push_overlapping(die, &planned, token.number()),
             None => drop(self.between.remove(&token.number())),
         }
         next.is_some()
@@ -420,7 +420,7 @@ impl Queued {
 
     /// `planned` joins the queue of `die` under `number`. The die may begin the next command before `planned` ends.
     #[inline(always)]
-    fn push_beside(&mut self, die: u32, planned: &Planned, number: u32) {
+    fn push_overlapping(&mut self, die: u32, planned: &Planned, number: u32) {
         debug_assert!(!is_of_step(number), "{number} may leave its die");
         let mut command = self.command(die, planned, number);
         command.caches = self.has_registers && planned.data.is_some() && !planned.moves;

@@ -13,7 +13,7 @@ impl<P: Probe> Link<'_, P> {
     pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
-        self.probe.goes_on_beside(die, done - now);
+        self.probe.die_works(die, done - now);
         if P::HEARS_COMMANDS
             && let Some(told) = &issued.told
         {
@@ -44,7 +44,7 @@ impl<P: Probe> Link<'_, P> {
         let taken = match self.time.booked_mut()?.take_cached(number, now) {
             Ok(taken) => taken,
             Err((die, left)) => {
-                self.probe.goes_on_beside(die, left);
+                self.probe.die_works(die, left);
                 self.events.after(left, Event::CachedDone(number));
                 return None;
             }
@@ -53,7 +53,7 @@ impl<P: Probe> Link<'_, P> {
         for told in taken.told.iter().flatten() {
             self.probe.command_ended(taken.die, told);
         }
-        self.probe.ending_beside(number);
+        self.probe.overlapping_ending(number);
         Some(taken)
     }
 }

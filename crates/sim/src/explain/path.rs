@@ -210,7 +210,7 @@ impl Step {
 
 /// A step that releases its die before its own end, or a command from a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct Beside {
+struct Overlapping {
     die: u32,
     began: Ticks,
     /// The work of the die up to the start of the step or command.
@@ -250,11 +250,11 @@ pub(super) struct Paths {
     /// Reads that a die serves during a step: the start of the read, and the work of the die up to this begin.
     between: HashMap<PageOperation, (Ticks, Spent)>,
     /// Steps that release their dies before their own end. The index is the number of the step.
-    beside: Vec<Beside>,
+    overlapping: Vec<Overlapping>,
     /// The step or command of this kind that ends now.
-    ending_beside: Option<Beside>,
+    ending_overlapping: Option<Overlapping>,
     /// Commands from queues that have begun and do all work of an operation.
-    commands: HashMap<PageOperation, Beside>,
+    commands: HashMap<PageOperation, Overlapping>,
     /// The operation that has just ended, and the operations before it, the latest first. Empty unless the end of an
     /// operation is the cause of the present event.
     steps: Steps,
@@ -274,7 +274,7 @@ impl Paths {
     pub fn forget_cause(&mut self) {
         self.steps.clear();
         self.by_slot = false;
-        self.ending_beside = None;
+        self.ending_overlapping = None;
     }
 
     pub fn slot_given(&mut self) {
@@ -303,7 +303,7 @@ impl Paths {
         self.between.insert(operation, (now, spent));
     }
 
-    pub fn begins_beside(
+    pub fn overlapping_begins(
         &mut self,
         number: u32,
         die: u32,
@@ -311,10 +311,11 @@ impl Paths {
         waited: [(Ticks, Ticks); 2],
     ) {
         let number = number as usize;
-        if number >= self.beside.len() {
-            self.beside.resize_with(number + 1, Beside::default);
+        if number >= self.overlapping.len() {
+            self.overlapping
+                .resize_with(number + 1, Overlapping::default);
         }
-        self.beside[number] = Beside {
+        self.overlapping[number] = Overlapping {
             die,
             began: now,
             spent: self.dies[die as usize].spent(now),
@@ -325,13 +326,13 @@ impl Paths {
 
     /// A command from a queue of `die` begins. This command does all work of `operation`.
     pub fn command_begins(&mut self, operation: PageOperation, die: u32, now: Ticks) {
-        let beside = Beside {
+        let overlapping = Overlapping {
             die,
             began: now,
             spent: self.dies[die as usize].spent(now),
-            ..Beside::default()
+            ..Overlapping::default()
         };
-        self.commands.insert(operation, beside);
+        self.commands.insert(operation, overlapping);
     }
 
     /// The command that does the work of `operation` has completed its phases.
@@ -340,14 +341,14 @@ impl Paths {
             let serving = &self.dies[command.die as usize].serving;
             command.phases = Some(serving.phases(operation.is_read()));
             // Operations on other pages of the same unit only loaded data. They end together with this command.
-            (self.ending, self.ending_beside) = (command.die, Some(*command));
+            (self.ending, self.ending_overlapping) = (command.die, Some(*command));
         }
     }
 
-    pub fn ending_beside(&mut self, number: u32) {
-        let step = self.beside[number as usize];
+    pub fn overlapping_ending(&mut self, number: u32) {
+        let step = self.overlapping[number as usize];
         self.ending = step.die;
-        self.ending_beside = Some(step);
+        self.ending_overlapping = Some(step);
     }
 
     pub fn ended(&mut self, operation: PageOperation, now: Ticks) {
@@ -357,7 +358,7 @@ impl Paths {
             && let Some(command) = self.commands.remove(&operation)
         {
             self.ending = command.die;
-            self.ending_beside = Some(command);
+            self.ending_overlapping = Some(command);
         }
         let die = &self.dies[self.ending as usize];
         let in_steps = die.gc_of_command.min(now - die.began);
@@ -372,10 +373,10 @@ impl Paths {
             waited: [(0, 0); 2],
             phases: None,
         };
-        if let Some(beside) = self.ending_beside {
-            (step.began, step.waited) = (beside.began, beside.waited);
-            (step.spent, step.gc_ended) = (beside.spent, beside.spent.gc);
-            step.phases = beside.phases;
+        if let Some(overlapping) = self.ending_overlapping {
+            (step.began, step.waited) = (overlapping.began, overlapping.waited);
+            (step.spent, step.gc_ended) = (overlapping.spent, overlapping.spent.gc);
+            step.phases = overlapping.phases;
         }
         if !self.between.is_empty()
             && let Some((began, spent)) = self.between.remove(&operation)

@@ -35,7 +35,7 @@ use destage_base::Ticks;
 
 use self::queue::Queue;
 pub use self::queue::{Operation, Order, Rules, Together};
-use self::registers::Beside;
+use self::registers::Pipeline;
 use self::suspension::Interrupted;
 use super::{Cells, PlaneGaps, Registers};
 use crate::operation::Kind;
@@ -172,7 +172,7 @@ pub struct Dispatcher {
     /// A bit for each channel. The bit is set if a die of the channel has become ready while the channel was idle.
     asked: Vec<u64>,
     /// If planes have cache registers: by die, the commands that continue in parallel with the latest command.
-    beside: Vec<Beside>,
+    pipelines: Vec<Pipeline>,
     /// If reads interrupt programs and erases: by die, the interrupted operation.
     interrupted: Vec<Interrupted>,
 }
@@ -187,8 +187,8 @@ impl Dispatcher {
             channels: vec![Channel::default(); config.channels as usize],
             channel_of: (0..dies).map(|die| die / config.dies_per_channel).collect(),
             asked: vec![0; config.channels.div_ceil(u64::BITS) as usize],
-            beside: match config.registers {
-                Some(_) => vec![Beside::default(); dies as usize],
+            pipelines: match config.registers {
+                Some(_) => vec![Pipeline::default(); dies as usize],
                 None => Vec::new(),
             },
             interrupted: match config.suspension {
@@ -204,10 +204,10 @@ impl Dispatcher {
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
         die.queue.push(operation, &self.config.rules);
-        let beside = &self.beside;
+        let pipelines = &self.pipelines;
         let is_held_up = |queue| {
-            let beside = beside.get(operation.die as usize);
-            beside.is_some_and(|beside| beside.holds_up(queue, &self.config.rules))
+            let pipeline = pipelines.get(operation.die as usize);
+            pipeline.is_some_and(|pipeline| pipeline.holds_up(queue, &self.config.rules))
         };
         if die.is_ready {
             return;

@@ -14,7 +14,7 @@ use crate::operation::Kind;
 
 /// The commands of a die that continue in parallel with the latest command.
 #[derive(Clone, Default)]
-pub(super) struct Beside {
+pub(super) struct Pipeline {
     /// The command that no longer occupies the die, but still uses the cells or the page registers. It is a program
     /// on which the cells work, or a read whose pages are still in the page registers.
     cells: Vec<Operation>,
@@ -47,7 +47,7 @@ enum Latest {
     Leaves,
 }
 
-impl Beside {
+impl Pipeline {
     /// Whether the next command of `queue` has to wait for a cache register. A program has to wait if the cache
     /// register of its plane holds a page that was read, or is about to receive such a page. If other programs may be
     /// joined to the program, it also has to wait if this is true of any other plane.
@@ -91,7 +91,7 @@ impl Dispatcher {
         clock: &mut C,
     ) {
         match phase {
-            Phase::Command => self.beside[die as usize].latest = Latest::IsThere,
+            Phase::Command => self.pipelines[die as usize].latest = Latest::IsThere,
             Phase::Cells | Phase::Between => self.leave_cells(die, registers, clock),
             Phase::Data => self.leave_register(die, clock),
             Phase::Register => self.change_register(die, clock),
@@ -99,7 +99,7 @@ impl Dispatcher {
         self.go_on(die, registers, clock);
         let state = &mut self.dies[die as usize];
         let may_begin = state.command.is_empty() && !state.queue.is_empty();
-        let is_held_up = self.beside[die as usize].holds_up(&state.queue, &self.config.rules);
+        let is_held_up = self.pipelines[die as usize].holds_up(&state.queue, &self.config.rules);
         let channel = self.channel_of[die as usize];
         let on_channel = &mut self.channels[channel as usize];
         on_channel.ready -= u32::from(state.is_ready);
@@ -113,27 +113,30 @@ impl Dispatcher {
 
     /// The cells of `die` have done their work.
     fn leave_cells<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
-        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
-        let ended = match (beside.cells.is_empty(), state.command.first()) {
+        let (state, pipeline) = (
+            &mut self.dies[die as usize],
+            &mut self.pipelines[die as usize],
+        );
+        let ended = match (pipeline.cells.is_empty(), state.command.first()) {
             (true, Some(latest)) if latest.kind == Kind::Read => {
                 if registers.moves(&state.command).is_none() {
-                    beside.latest = Latest::WasRead;
+                    pipeline.latest = Latest::WasRead;
                     return;
                 }
-                beside.following_planes = planes(&state.command);
-                beside.latest = Latest::Comes;
-                core::mem::swap(&mut state.command, &mut beside.cells);
+                pipeline.following_planes = planes(&state.command);
+                pipeline.latest = Latest::Comes;
+                core::mem::swap(&mut state.command, &mut pipeline.cells);
                 return clock.leaves(die);
             }
             (true, Some(latest)) if self.config.has_more(Some(latest.kind)) => {
-                beside.latest = Latest::WasRead;
+                pipeline.latest = Latest::WasRead;
                 return;
             }
             (true, _) => {
-                beside.latest = Latest::Comes;
+                pipeline.latest = Latest::Comes;
                 &mut state.command
             }
-            (false, _) => &mut beside.cells,
+            (false, _) => &mut pipeline.cells,
         };
         let kind = ended.first().map_or(Kind::Program, |first| first.kind);
         ended.drain(..).for_each(|change| clock.done(&change));
@@ -142,32 +145,38 @@ impl Dispatcher {
 
     /// The pages of a command of `die` have moved between the registers.
     fn change_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
-        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
-        if beside.cells.is_empty() {
+        let (state, pipeline) = (
+            &mut self.dies[die as usize],
+            &mut self.pipelines[die as usize],
+        );
+        if pipeline.cells.is_empty() {
             // The pages of a program are now in the page registers. The cells are free and begin to program these
             // pages.
-            beside.latest = Latest::Comes;
-            core::mem::swap(&mut state.command, &mut beside.cells);
+            pipeline.latest = Latest::Comes;
+            core::mem::swap(&mut state.command, &mut pipeline.cells);
             clock.leaves(die);
-            return clock.begins(Phase::Cells, die, self.config.cells(&beside.cells));
+            return clock.begins(Phase::Cells, die, self.config.cells(&pipeline.cells));
         }
-        beside.is_moving = false;
-        beside.leaving_planes |= core::mem::take(&mut beside.following_planes);
+        pipeline.is_moving = false;
+        pipeline.leaving_planes |= core::mem::take(&mut pipeline.following_planes);
         let data = &mut self.channels[self.channel_of[die as usize] as usize].data;
-        let last = beside.cells.len() - 1;
-        for (index, page) in beside.cells.drain(..).enumerate() {
-            beside.leaving.push_back((page, index == last));
+        let last = pipeline.cells.len() - 1;
+        for (index, page) in pipeline.cells.drain(..).enumerate() {
+            pipeline.leaving.push_back((page, index == last));
             data.push_back(die);
         }
     }
 
     /// The data of a page that `die` has read, or the status of an erase, have passed over the channel.
     fn leave_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
-        let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
+        let (state, pipeline) = (
+            &mut self.dies[die as usize],
+            &mut self.pipelines[die as usize],
+        );
         let mut kind = Kind::Read;
-        let is_last = match beside.leaving.pop_front() {
+        let is_last = match pipeline.leaving.pop_front() {
             Some((page, is_last)) => {
-                beside.leaving_planes &= !plane_bit(&page);
+                pipeline.leaving_planes &= !plane_bit(&page);
                 clock.done(&page);
                 is_last
             }
@@ -180,7 +189,7 @@ impl Dispatcher {
                 let is_last = state.left >= state.command.len();
                 if is_last {
                     state.command.clear();
-                    (state.left, beside.latest) = (0, Latest::Comes);
+                    (state.left, pipeline.latest) = (0, Latest::Comes);
                 }
                 is_last
             }
@@ -192,24 +201,24 @@ impl Dispatcher {
 
     /// Begins every phase of `die` that can begin now, except phases on the channel.
     fn go_on<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
-        let (state, beside) = (&self.dies[die as usize], &mut self.beside[die as usize]);
-        if beside.latest == Latest::IsThere && beside.cells.is_empty() {
-            beside.latest = Latest::InCells;
+        let (state, pipeline) = (&self.dies[die as usize], &mut self.pipelines[die as usize]);
+        if pipeline.latest == Latest::IsThere && pipeline.cells.is_empty() {
+            pipeline.latest = Latest::InCells;
             let is_program = state.command.first().map(|first| first.kind) == Some(Kind::Program);
             match registers.moves(&state.command).filter(|_| is_program) {
                 Some(time) => clock.begins(Phase::Register, die, time),
                 None => clock.begins(Phase::Cells, die, self.config.cells(&state.command)),
             }
         }
-        let are_free = beside.leaving_planes & beside.following_planes == 0;
-        if beside.following_planes != 0 && are_free && !beside.is_moving {
-            beside.is_moving = true;
+        let are_free = pipeline.leaving_planes & pipeline.following_planes == 0;
+        if pipeline.following_planes != 0 && are_free && !pipeline.is_moving {
+            pipeline.is_moving = true;
             clock.begins(Phase::Register, die, registers.read.unwrap_or(0));
         }
         let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
-        let are_free = !reads || beside.leaving_planes & planes(&state.command) == 0;
-        if beside.latest == Latest::WasRead && are_free {
-            beside.latest = Latest::Leaves;
+        let are_free = !reads || pipeline.leaving_planes & planes(&state.command) == 0;
+        if pipeline.latest == Latest::WasRead && are_free {
+            pipeline.latest = Latest::Leaves;
             let data = &mut self.channels[self.channel_of[die as usize] as usize].data;
             data.extend(state.command.iter().map(|_| die));
         }
@@ -233,7 +242,7 @@ impl Dispatcher {
         }
         state.data.pop_front();
         state.busy = true;
-        let length = match self.beside[number as usize].leaving.front() {
+        let length = match self.pipelines[number as usize].leaving.front() {
             Some((page, is_last)) => self.config.leaving(Some(page), *is_last),
             None => {
                 let is_last = die.left + 1 == die.command.len();
