@@ -597,7 +597,7 @@ impl Dies {
                 page,
                 cause,
                 is_long: operation.is_long(),
-                is_told: true,
+                has_stream: true,
             };
             ftl.write(write, operations)?;
         } else if operation.is_trim() {

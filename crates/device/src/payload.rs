@@ -161,7 +161,7 @@ impl Payload {
         let mut pieces = core::mem::take(&mut self.accepted.data);
         cut_up(data, head, self.page_bytes, &mut pieces);
         self.accepted.data = pieces;
-        self.accept_kept(request)
+        self.accept_request(request)
     }
 
     /// Like [`Payload::accept`], for bytes that were [cut up](cut_up) before. After the call, the contents of
@@ -169,9 +169,9 @@ impl Payload {
     ///
     /// # Panics
     /// The reasons are those of [`Payload::accept`].
-    pub fn accept_taken(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) -> u64 {
+    pub fn accept_pieces(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) -> u64 {
         core::mem::swap(&mut self.accepted.data, pieces);
-        self.accept_kept(request)
+        self.accept_request(request)
     }
 
     /// The version of `request` if it is accepted next.
@@ -184,7 +184,7 @@ impl Payload {
         self.version + u64::from(changes)
     }
 
-    fn accept_kept(&mut self, request: &Request) -> u64 {
+    fn accept_request(&mut self, request: &Request) -> u64 {
         self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {

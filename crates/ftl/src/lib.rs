@@ -126,7 +126,7 @@ pub struct PageWrite {
     pub is_long: bool,
     /// The layer may sort this write into a stream, by placement handle or by how hot the page is. False for
     /// writes before the first request, which do not come from the host.
-    pub is_told: bool,
+    pub has_stream: bool,
 }
 
 impl PageWrite {
@@ -137,7 +137,7 @@ impl PageWrite {
             page,
             cause: Cause::Host,
             is_long: false,
-            is_told: false,
+            has_stream: false,
         }
     }
 }

@@ -22,8 +22,8 @@ mod units;
 pub(crate) use self::build::Layout;
 use self::front::Front;
 use self::journal::Journal;
+pub use self::streams::Separation;
 use self::streams::Streams;
-pub use self::streams::Telling;
 pub use self::units::Units;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
@@ -45,9 +45,9 @@ pub(crate) enum Stream {
     /// Pages of the map or of its journal.
     Map,
     /// Pages that the buffer or the host writes to a stream other than the first.
-    Told(u8),
+    FurtherHost(u8),
     /// If placement handles are isolated: pages of a handle other than the first that garbage collection moves.
-    Kept(u8),
+    FurtherMigrations(u8),
 }
 
 impl Stream {
@@ -57,8 +57,10 @@ impl Stream {
             Self::Host => Purpose::shared(Role::Host),
             Self::Migrations => Purpose::shared(Role::Migrations),
             Self::Map => Purpose::shared(Role::Map),
-            Self::Told(number) => Purpose::owned(Role::Host, u32::from(number) + 1),
-            Self::Kept(number) => Purpose::owned(Role::Migrations, u32::from(number) + 1),
+            Self::FurtherHost(number) => Purpose::owned(Role::Host, u32::from(number) + 1),
+            Self::FurtherMigrations(number) => {
+                Purpose::owned(Role::Migrations, u32::from(number) + 1)
+            }
         }
     }
 }
@@ -442,7 +444,9 @@ impl Die {
             },
             Stream::Migrations => self.rest.asides[pool].open[0],
             Stream::Map => self.rest.asides[pool].open[1],
-            Stream::Told(_) | Stream::Kept(_) => self.open_told(pool, stream),
+            Stream::FurtherHost(_) | Stream::FurtherMigrations(_) => {
+                self.open_of_further(pool, stream)
+            }
         }
     }
 
@@ -502,7 +506,7 @@ impl Die {
             }
             Stream::Migrations => self.rest.asides[pool].open[0].page += 1,
             Stream::Map => self.rest.asides[pool].open[1].page += 1,
-            Stream::Told(_) | Stream::Kept(_) => {
+            Stream::FurtherHost(_) | Stream::FurtherMigrations(_) => {
                 let page = place + 1;
                 self.set_open(pool, stream, Open { block, page });
             }

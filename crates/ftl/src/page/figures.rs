@@ -1,6 +1,6 @@
 //! Figures of writes that are divided into streams.
 
-use super::die::{Die, Telling};
+use super::die::{Die, Separation};
 use super::parameters::MOST_HANDLES;
 
 /// Names of the figures of each placement handle: the number of written pages, and the sum of written and moved
@@ -25,14 +25,18 @@ const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
 ];
 
 /// Emits the figures of all `dies` together.
-pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'static str, f64)) {
+pub(super) fn report(
+    dies: &[Die],
+    separation: Separation,
+    emit: &mut dyn FnMut(&'static str, f64),
+) {
     let of_dies = || dies.iter().filter_map(|die| die.extras.streams.as_ref());
     let sum = |stream: usize| {
         let counts = of_dies().filter_map(|streams| streams.counts().get(stream));
         counts.fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
     };
-    let handles = telling.handles as usize;
-    if telling.window > 0 {
+    let handles = separation.handles as usize;
+    if separation.window > 0 {
         let hot = (handles..2 * handles).map(|stream| sum(stream)[0]);
         emit("hot_writes", hot.sum::<u64>() as f64);
     }

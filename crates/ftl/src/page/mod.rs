@@ -110,7 +110,7 @@ impl PageFtl {
         let dies: Vec<Die> = (0..geometry.dies)
             .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
             .collect::<Result<_, BuildError>>()?;
-        let is_plain = !config.dynamic && !config.tells();
+        let is_plain = !config.dynamic && !config.sorts_writes();
         Ok(Self {
             overwrites: is_plain
                 && config.room.allocation_pool != AllocationPool::Plane
@@ -226,16 +226,16 @@ impl PageFtl {
             return self.write_placed(write, operations);
         }
         let (die, within) = self.locate(write.page);
-        if self.is_plain || !write.is_told {
+        if self.is_plain || !write.has_stream {
             return self.write_to(die, within, write.cause, operations);
         }
         let stream = self.dies[die].stream_of_write(within);
-        self.write_told_to(die, (within, stream), write.cause, operations)
+        self.write_to_stream_at(die, (within, stream), write.cause, operations)
     }
 
     /// Writes page `page.0` of `die` to the blocks of stream `page.1`, and notes the change in the journal if
     /// there is one.
-    fn write_told_to(
+    fn write_to_stream_at(
         &mut self,
         die: usize,
         page: (u32, Stream),
@@ -244,7 +244,7 @@ impl PageFtl {
     ) -> Result<(), NoSpace> {
         let same_plane = self.config.room.allocation_pool == AllocationPool::Plane;
         let die = &mut self.dies[die];
-        die.write_told(page, same_plane, cause, operations)?;
+        die.write_to_stream(page, same_plane, cause, operations)?;
         if let Some(journal) = &mut die.extras.journal {
             journal.begin();
             die.note_change();
@@ -295,11 +295,11 @@ impl PageFtl {
         };
         let (die, undo) = placement.destination(number);
         let die = die as usize;
-        let is_told = self.config.tells() && write.is_told;
-        let written = match is_told {
+        let has_stream = self.config.sorts_writes() && write.has_stream;
+        let written = match has_stream {
             true => {
                 let stream = self.stream_of_placed(die, number);
-                self.write_told_to(die, (number, stream), write.cause, operations)
+                self.write_to_stream_at(die, (number, stream), write.cause, operations)
             }
             false => self.write_to(die, number, write.cause, operations),
         };
@@ -332,7 +332,7 @@ impl Ftl for PageFtl {
             places_writes: self.placement.is_some(),
             goes_round: self.placement.is_none() && self.config.stride == 1,
             open_blocks: match self.units {
-                1 => self.dies[0].pools.len() as u32 * (1 + self.config.telling.told()),
+                1 => self.dies[0].pools.len() as u32 * (1 + self.config.separation.further_host()),
                 _ => 0,
             },
             gc_steps: match self.config.gc.step_pages {
@@ -343,7 +343,7 @@ impl Ftl for PageFtl {
                 None => self.config.stride,
                 Some(_) => 1,
             },
-            handles: self.config.telling.handles,
+            handles: self.config.separation.handles,
             ..Properties::default()
         }
     }
@@ -588,7 +588,7 @@ impl Ftl for PageFtl {
     }
 
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
-        figures::report(&self.dies, self.config.telling, emit);
+        figures::report(&self.dies, self.config.separation, emit);
     }
 
     fn map_bytes(&self) -> u64 {

@@ -8,7 +8,7 @@ use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
-use super::die::{DieRules, Layout, Telling, Units, Watermarks};
+use super::die::{DieRules, Layout, Separation, Units, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
@@ -219,7 +219,7 @@ pub(crate) const ROW: FtlRow = FtlRow {
             },
             dynamic: own.placement == Place::Dynamic,
             journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
-            telling: Telling {
+            separation: Separation {
                 handles: own.handles,
                 isolates: own.handle_isolation == Isolation::Persistent,
                 window: own.hot_window,
@@ -328,7 +328,7 @@ pub struct PageConfig {
     /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
     /// How writes are divided into streams.
-    pub telling: Telling,
+    pub separation: Separation,
 }
 
 /// The hard threshold in free blocks if none is set.
@@ -375,7 +375,7 @@ impl PageConfig {
             levelling: greedy.levelling.rule(),
             mappings_per_page: None,
             journal: None,
-            telling: Telling::NOTHING,
+            separation: Separation::NONE,
         }
     }
 
@@ -471,7 +471,7 @@ impl PageConfig {
         let shared = self.dynamic.then_some((geometry.dies, number));
         let has_map = self.mappings_per_page.is_some();
         let watermarks = self.watermarks(reserved)?;
-        let notes_moves = has_map || self.tells();
+        let notes_moves = has_map || self.sorts_writes();
         Ok(Layout {
             shape: Shape {
                 shared,
@@ -504,7 +504,7 @@ impl PageConfig {
                     true => self.most_valid(geometry.blocks_per_plane, watermarks),
                     false => u32::MAX,
                 },
-                ..DieRules::of(&geometry, watermarks, self.telling, notes_moves)
+                ..DieRules::of(&geometry, watermarks, self.separation, notes_moves)
             },
             copy_back: self.below.copy_back,
             order: match self.gc.policy {
@@ -522,7 +522,7 @@ impl PageConfig {
             keeps_erase_times: self.gc.policy == Policy::WearAware || self.gc.migrates_worn(),
             levelling: self.levelling,
             logs_migrations: has_map,
-            telling: self.telling,
+            separation: self.separation,
             journal: self.journal,
         })
     }
@@ -564,8 +564,8 @@ impl PageConfig {
     }
 
     /// Whether writes are divided into streams or noted in a journal.
-    pub(super) fn tells(&self) -> bool {
-        self.telling != Telling::NOTHING || self.journal.is_some()
+    pub(super) fn sorts_writes(&self) -> bool {
+        self.separation != Separation::NONE || self.journal.is_some()
     }
 
     /// Whether the reference simulator could run with these parameters. If it could not, its only rule that is
@@ -574,7 +574,7 @@ impl PageConfig {
         self.gc.reference_ties
             && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
             && self.gc.step_pages == 0
-            && !self.tells()
+            && !self.sorts_writes()
             && (self.below.copy_back || self.gc.policy == Policy::Greedy)
     }
 
@@ -592,8 +592,9 @@ impl PageConfig {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
-        let least =
-            1 + u32::from(may_be_full || self.room.separate_migrations) + self.telling.kept();
+        let least = 1
+            + u32::from(may_be_full || self.room.separate_migrations)
+            + self.separation.further_migrations();
         if !self.below.power_may_fail {
             return least;
         }
@@ -646,7 +647,7 @@ impl PageConfig {
     /// Number of blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
         let own = u32::from(self.room.separate_migrations) + u32::from(self.has_map_pages());
-        1 + own + self.telling.told() + self.telling.kept()
+        1 + own + self.separation.further_host() + self.separation.further_migrations()
     }
 
     /// Maximum number of blocks, in a pool of `blocks`, whose pages are lost to fillers. Fillers complete the

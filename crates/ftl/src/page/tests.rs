@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random};
 
-use super::die::{Die, Telling};
+use super::die::{Die, Separation};
 use super::gc::Policy;
 use super::parameters::{Below, Collection, Room};
 use super::shape::{NONE, Shape};
@@ -63,7 +63,7 @@ fn config(units: u32, copy_back: bool, policy: Policy) -> PageConfig {
             step_pages: 0,
             in_background: false,
         },
-        telling: Telling::NOTHING,
+        separation: Separation::NONE,
         journal: None,
         stride: 1,
         dynamic: false,

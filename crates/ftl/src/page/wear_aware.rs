@@ -125,7 +125,7 @@ pub(crate) fn move_contents(die: &mut Die, from: u32, to: u32, operations: &mut 
     let (source, target) = (from << die.shape.page_bits, to << die.shape.page_bits);
     // If handles are isolated, all pages of the block belong to one handle.
     let stream = match stream_of(die, from) {
-        kept @ Stream::Kept(_) => kept,
+        own @ Stream::FurtherMigrations(_) => own,
         _ => Stream::Migrations,
     };
     let purpose = || stream.purpose();

@@ -10,7 +10,7 @@ use destage_nand::operation::Tally;
 use destage_nand::{Cause, Operations};
 use kit::Setup;
 use naive::Counts;
-use naive::streams::{Die, Rules, Telling};
+use naive::streams::{Die, Rules, Separation};
 
 /// A reserve in percent with which exactly `reserved` of `blocks` blocks are reserved.
 fn percent(reserved: usize, blocks: usize) -> String {
@@ -32,11 +32,11 @@ fn setup(rules: &Rules) -> Setup {
             .with("journal_changes", &changes.to_string())
             .with("journal_pages", &pages.to_string());
     }
-    let Telling {
+    let Separation {
         handles,
         isolates,
         window,
-    } = rules.telling;
+    } = rules.separation;
     setup
         .with("hot_window", &window.to_string())
         .with("handles", &handles.to_string())
@@ -93,7 +93,7 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
                 ftl.hint(Lpn(page), handle as u32);
                 model.hint(page, handle);
                 let write = PageWrite {
-                    is_told: true,
+                    has_stream: true,
                     ..PageWrite::host(Lpn(page))
                 };
                 ftl.write(write, &mut out).expect("room");
@@ -108,7 +108,7 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
     }
     let mut figures = Vec::new();
     ftl.report(&mut |name, value| figures.push((name.to_owned(), value)));
-    let handles = rules.telling.handles as usize;
+    let handles = rules.separation.handles as usize;
     for handle in (0..handles).filter(|_| handles > 1) {
         let of_handle = model.told.iter().skip(handle).step_by(handles);
         let (written, moved) = of_handle.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
@@ -124,7 +124,7 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
             assert_eq!(of("waf"), Some((written + moved) as f64 / written as f64));
         }
     }
-    if rules.telling.window > 0 {
+    if rules.separation.window > 0 {
         let hot: u64 = model.told[handles..]
             .iter()
             .map(|(written, _)| written)
@@ -140,7 +140,7 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
     let mut random = Random::new(2026);
     for round in 0..60 {
         let has_handles = [1, 2, 4, 5].contains(&(round % 6));
-        let telling = Telling {
+        let separation = Separation {
             handles: if has_handles { 2 + random.below(4) } else { 1 },
             isolates: [2, 5].contains(&(round % 6)),
             window: if round % 6 > 2 {
@@ -149,12 +149,12 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
                 0
             },
         };
-        let kept = if telling.isolates {
-            telling.handles as usize - 1
+        let kept = if separation.isolates {
+            separation.handles as usize - 1
         } else {
             0
         };
-        let told = telling.streams() - 1;
+        let told = separation.streams() - 1;
         let pages = [2, 4, 8, 12][random.below(4) as usize];
         let journal =
             (round % 5 == 0).then(|| (1 + random.below(20), 1 + random.below(20) as usize));
@@ -177,7 +177,7 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
             } else {
                 0
             },
-            telling,
+            separation,
             units: [1, 2, 4][random.below(3) as usize],
         };
         compare(rules, round);
@@ -188,9 +188,9 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
 /// pages; the others are to any page.
 #[test]
 fn what_is_told_apart_moves_less() {
-    let copies = |telling: &[(&str, &str)]| {
+    let copies = |separation: &[(&str, &str)]| {
         let mut setup = Setup::new("page", 1, 256, 16).with("reserve_percent", "15");
-        for (name, value) in telling {
+        for (name, value) in separation {
             setup = setup.with(name, value);
         }
         let mut device = kit::Device::new(&setup);

@@ -120,7 +120,7 @@ fn wear_out(setup: &Setup, seed: u64) -> u32 {
                 page: Lpn(page),
                 cause: Cause::Host,
                 is_long: what < 8,
-                is_told: true,
+                has_stream: true,
             }),
         }
         if failed < 3 && pair.failures > failed {

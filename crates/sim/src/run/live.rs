@@ -166,7 +166,7 @@ impl Probe for Bytes {
                     let pieces = pending.data.iter().map(|piece| &**piece);
                     ledger.accept(id, asked, payload.version_of(asked), pieces);
                 }
-                payload.accept_taken(asked, &mut pending.data);
+                payload.accept_pieces(asked, &mut pending.data);
             }
             Below::Disk(backed) => backed.accept(asked, &mut pending.data),
         }

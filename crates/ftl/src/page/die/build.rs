@@ -7,8 +7,8 @@ use destage_base::Random;
 use destage_base::lazy::{LazyTable, Same};
 
 use super::{
-    Aside, Die, DieRules, Extras, Free, Front, Journal, Open, Pool, Rest, Search, Streams, Telling,
-    Watermarks,
+    Aside, Die, DieRules, Extras, Free, Front, Journal, Open, Pool, Rest, Search, Separation,
+    Streams, Watermarks,
 };
 use crate::blocks::WearLevelling;
 use crate::page::free::FreeBlocks;
@@ -33,18 +33,18 @@ pub(crate) struct Layout {
     /// The die lists the logical pages that garbage collection moves.
     pub logs_migrations: bool,
     /// How writes are divided into streams.
-    pub telling: Telling,
+    pub separation: Separation,
     /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
 }
 
 impl DieRules {
     /// The rules of a die of `geometry` whose garbage collection works between `watermarks` and whose writes are
-    /// divided by `telling`. Optional rules are off, and there are no other limits.
+    /// divided by `separation`. Optional rules are off, and there are no other limits.
     pub fn of(
         geometry: &Geometry,
         watermarks: Watermarks,
-        telling: Telling,
+        separation: Separation,
         notes_moves: bool,
     ) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl DieRules {
             summary_page: geometry.summary_page,
             counts_first_open: false,
             notes_moves,
-            most_for_copies: 2 + telling.kept(),
+            most_for_copies: 2 + separation.further_migrations(),
             floor: 0,
         }
     }
@@ -123,7 +123,7 @@ impl Die {
                     .then(|| LazyTable::new(blocks as usize, Same(0))),
                 migrated: layout.logs_migrations.then(Vec::new),
                 streams: Streams::new(
-                    layout.telling,
+                    layout.separation,
                     pools,
                     shape.numbers(),
                     Open {

@@ -201,8 +201,8 @@ impl Die {
             (Role::Host, None) => Some(Stream::Host),
             (Role::Migrations, None) if self.rules.separate_migrations => Some(Stream::Migrations),
             (Role::Map, _) => Some(Stream::Map),
-            (Role::Host, Some(owner)) => number(owner).map(Stream::Told),
-            (Role::Migrations, Some(owner)) => number(owner).map(Stream::Kept),
+            (Role::Host, Some(owner)) => number(owner).map(Stream::FurtherHost),
+            (Role::Migrations, Some(owner)) => number(owner).map(Stream::FurtherMigrations),
             _ => None,
         }
     }

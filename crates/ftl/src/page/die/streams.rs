@@ -18,7 +18,7 @@ use destage_nand::operation::{Cause, Operations};
 /// How writes are divided into streams: by the placement handle of the host, by how soon a page is written again,
 /// or by both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Telling {
+pub struct Separation {
     /// Number of placement handles.
     pub handles: u32,
     /// Pages of different handles that garbage collection moves do not share blocks.
@@ -27,9 +27,9 @@ pub struct Telling {
     pub window: u32,
 }
 
-impl Telling {
+impl Separation {
     /// All writes belong to one stream.
-    pub const NOTHING: Self = Self {
+    pub const NONE: Self = Self {
         handles: 1,
         isolates: false,
         window: 0,
@@ -37,12 +37,12 @@ impl Telling {
 
     /// Number of host streams besides the first. The streams of hot pages have higher numbers than the other
     /// streams.
-    pub fn told(self) -> u32 {
+    pub fn further_host(self) -> u32 {
         self.handles * (1 + u32::from(self.window > 0)) - 1
     }
 
     /// Number of streams of moved pages besides that of the first handle.
-    pub fn kept(self) -> u32 {
+    pub fn further_migrations(self) -> u32 {
         match self.isolates {
             true => self.handles - 1,
             false => 0,
@@ -53,7 +53,7 @@ impl Telling {
 /// The streams of a die besides those that every die has.
 #[derive(Clone)]
 pub(crate) struct Streams {
-    telling: Telling,
+    separation: Separation,
     /// The open blocks by pool and stream; streams of the host come before those of moved pages.
     open: Vec<Open>,
     /// The handle of each page.
@@ -69,31 +69,37 @@ pub(crate) struct Streams {
 impl Streams {
     /// The additional streams of a die of `pools` pools and `pages` pages, without open blocks. `None` if all
     /// writes belong to one stream, so that the die needs no additional streams.
-    pub fn new(telling: Telling, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
-        let streams = telling.told() + telling.kept();
+    pub fn new(separation: Separation, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
+        let streams = separation.further_host() + separation.further_migrations();
         (streams > 0).then(|| Self {
-            telling,
+            separation,
             open: vec![sealed; (pools * streams) as usize],
             handles: LazyTable::new(pages as usize, Same(0)),
             written: LazyTable::new(pages as usize, Same(0)),
             writes: 0,
-            counts: vec![[0; 2]; telling.told() as usize + 1],
+            counts: vec![[0; 2]; separation.further_host() as usize + 1],
         })
     }
 
     /// Number of additional streams of the host, and of moved pages.
     pub fn numbers(&self) -> [u8; 2] {
-        [self.telling.told() as u8, self.telling.kept() as u8]
+        [
+            self.separation.further_host() as u8,
+            self.separation.further_migrations() as u8,
+        ]
     }
 
     fn index(&self, pool: usize, stream: Stream) -> usize {
-        let (told, kept) = (self.telling.told() as usize, self.telling.kept() as usize);
+        let (host, migrations) = (
+            self.separation.further_host() as usize,
+            self.separation.further_migrations() as usize,
+        );
         let of_pool = match stream {
-            Stream::Kept(number) => told + usize::from(number),
-            Stream::Told(number) => usize::from(number),
+            Stream::FurtherMigrations(number) => host + usize::from(number),
+            Stream::FurtherHost(number) => usize::from(number),
             Stream::Host | Stream::Migrations | Stream::Map => 0,
         };
-        pool * (told + kept) + of_pool
+        pool * (host + migrations) + of_pool
     }
 
     /// The open block of `stream` in `pool`.
@@ -111,14 +117,14 @@ impl Streams {
     /// stream in which it found the page, and passes this number as `handle`. The number of the stream modulo the
     /// number of handles is the handle, also for hot and for moved pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
-        if self.telling.handles > 1 {
-            *self.handles.get_mut(page as usize) = handle % self.telling.handles;
+        if self.separation.handles > 1 {
+            *self.handles.get_mut(page as usize) = handle % self.separation.handles;
         }
     }
 
     /// The handle of `page`.
     pub fn handle(&self, page: u32) -> u32 {
-        match self.telling.handles {
+        match self.separation.handles {
             1 => 0,
             _ => self.handles.get(page as usize),
         }
@@ -126,34 +132,34 @@ impl Streams {
 
     /// Whether `page`, which is on this die, would be hot if it were written now.
     pub fn is_hot(&self, page: u32) -> bool {
-        let note = match self.telling.window {
+        let note = match self.separation.window {
             0 => 0,
             _ => self.written.get(page as usize),
         };
-        note > 0 && self.writes.wrapping_sub(note) < self.telling.window
+        note > 0 && self.writes.wrapping_sub(note) < self.separation.window
     }
 
     /// The stream for a write of a page of `handle`.
     pub fn of_write(&self, handle: u32, is_hot: bool) -> Stream {
-        match handle + u32::from(is_hot) * self.telling.handles {
+        match handle + u32::from(is_hot) * self.separation.handles {
             0 => Stream::Host,
-            number => Stream::Told(number as u8 - 1),
+            number => Stream::FurtherHost(number as u8 - 1),
         }
     }
 
     /// The stream to which a copy of `page` goes; `None` if handles are not isolated, or if the page belongs to
     /// the first handle.
     pub fn of_copy(&self, page: u32) -> Option<Stream> {
-        if self.telling.kept() == 0 {
+        if self.separation.further_migrations() == 0 {
             return None;
         }
         let handle = self.handle(page) as u8;
-        handle.checked_sub(1).map(Stream::Kept)
+        handle.checked_sub(1).map(Stream::FurtherMigrations)
     }
 
     fn note_write(&mut self, page: u32, number: u8) {
         self.counts[usize::from(number)][0] += 1;
-        if self.telling.window > 0 {
+        if self.separation.window > 0 {
             self.writes = self.writes.wrapping_add(1).max(1);
             *self.written.get_mut(page as usize) = self.writes;
         }
@@ -181,15 +187,15 @@ impl Die {
     /// All streams that have blocks of their own.
     pub(super) fn all_streams(&self) -> impl Iterator<Item = Stream> + use<> {
         let of = |streams: &Streams| streams.numbers();
-        let [told, kept] = self.extras.streams.as_ref().map_or([0; 2], of);
+        let [host, migrations] = self.extras.streams.as_ref().map_or([0; 2], of);
         [Stream::Host, Stream::Migrations, Stream::Map]
             .into_iter()
-            .chain((0..told).map(Stream::Told))
-            .chain((0..kept).map(Stream::Kept))
+            .chain((0..host).map(Stream::FurtherHost))
+            .chain((0..migrations).map(Stream::FurtherMigrations))
     }
 
     #[cold]
-    pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
+    pub(super) fn open_of_further(&self, pool: usize, stream: Stream) -> Open {
         match &self.extras.streams {
             Some(streams) => streams.open(pool, stream),
             // The stream does not exist, so no block is open.
@@ -207,7 +213,7 @@ impl Die {
             Stream::Host => {}
             Stream::Migrations => self.rest.asides[pool].open[0] = open,
             Stream::Map => self.rest.asides[pool].open[1] = open,
-            Stream::Told(_) | Stream::Kept(_) => {
+            Stream::FurtherHost(_) | Stream::FurtherMigrations(_) => {
                 if let Some(streams) = &mut self.extras.streams {
                     *streams.open_mut(pool, stream) = open;
                 }
@@ -222,7 +228,7 @@ impl Die {
     }
 
     /// Writes `page` to the open block of `stream`. A call that fails has changed nothing.
-    pub fn write_told(
+    pub fn write_to_stream(
         &mut self,
         (page, stream): (u32, Stream),
         same_plane: bool,
@@ -245,7 +251,7 @@ impl Die {
         self.program(pool, stream, page, operations);
         if let Some(streams) = &mut self.extras.streams {
             let number = match stream {
-                Stream::Told(number) => number + 1,
+                Stream::FurtherHost(number) => number + 1,
                 _ => 0,
             };
             streams.note_write(page, number);
@@ -256,12 +262,12 @@ impl Die {
     /// The stream of the host whose open block in `pool` is `block`, and the next page of that block. `None` if
     /// `block` is not the open block of a stream of the host.
     pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
-        let told = self
+        let host = self
             .extras
             .streams
             .as_ref()
-            .map_or(0, |streams| streams.telling.told());
-        let streams = (0..told as u8).map(Stream::Told);
+            .map_or(0, |streams| streams.separation.further_host());
+        let streams = (0..host as u8).map(Stream::FurtherHost);
         core::iter::once(Stream::Host)
             .chain(streams)
             .find_map(|stream| {

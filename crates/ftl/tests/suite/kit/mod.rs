@@ -313,7 +313,7 @@ impl Device {
             page: Lpn(page),
             cause,
             is_long: false,
-            is_told: true,
+            has_stream: true,
         })
     }
 

@@ -115,7 +115,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
                 }
                 let write = PageWrite {
                     is_long,
-                    is_told: true,
+                    has_stream: true,
                     ..PageWrite::host(Lpn(page))
                 };
                 let written = ftl.write(write, &mut out);

@@ -5,7 +5,7 @@ use super::Counts;
 
 /// How writes are divided into streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Telling {
+pub struct Separation {
     pub handles: u64,
     /// Moved pages of different handles do not share blocks.
     pub isolates: bool,
@@ -13,7 +13,7 @@ pub struct Telling {
     pub window: u64,
 }
 
-impl Telling {
+impl Separation {
     /// Number of streams of the host.
     pub fn streams(&self) -> usize {
         let temperatures = if self.window > 0 { 2 } else { 1 };
@@ -31,7 +31,7 @@ pub struct Rules {
     pub floor: usize,
     /// Maximum number of pages that a step moves; 0: all pages of the block.
     pub step: usize,
-    pub telling: Telling,
+    pub separation: Separation,
     /// Number of changes in a journal page, and number of journal pages.
     pub journal: Option<(u64, usize)>,
     /// Number of mapping units that one read of a page of flash reads.
@@ -89,7 +89,7 @@ impl Die {
             free: true,
             ..Block::default()
         };
-        let streams = rules.telling.streams();
+        let streams = rules.separation.streams();
         let pages = rules.logical_blocks * rules.pages;
         let mut die = Self {
             rules,
@@ -198,13 +198,13 @@ impl Die {
     }
 
     pub fn hint(&mut self, page: u64, handle: u64) {
-        self.notes[page as usize] = handle % self.rules.telling.handles;
+        self.notes[page as usize] = handle % self.rules.separation.handles;
     }
 
     pub fn write(&mut self, page: u64) {
-        let Telling {
+        let Separation {
             handles, window, ..
-        } = self.rules.telling;
+        } = self.rules.separation;
         let before = self.written[page as usize];
         let is_hot = before > 0 && self.writes - before < window;
         let stream = (self.notes[page as usize] + if is_hot { handles } else { 0 }) as usize;
@@ -262,7 +262,7 @@ impl Die {
             }
             changes += 1;
             let handle = self.notes[page as usize] as usize;
-            let stream = if self.rules.telling.isolates {
+            let stream = if self.rules.separation.isolates {
                 handle
             } else {
                 0
