@@ -34,6 +34,7 @@ mod published_wb;
 mod queued;
 mod real_traces;
 mod sampled;
+mod simop;
 mod smallest;
 mod trace_table;
 mod translation;
